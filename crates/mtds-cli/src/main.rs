@@ -1,0 +1,2 @@
+//! The `mtds` program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Where families come from and where models go.
