@@ -1,0 +1,105 @@
+//! Base models: the dynamical systems that a code customises.
+//!
+//! A base model maps raw parameters θ and inputs to predicted outputs, many particles at once:
+//!
+//! ```text
+//! x_t = f(x_{t−1}, u_t, θ)      ŷ_t = g(x_t, u_t, θ)      t = 1 … T      x_0 given or part of θ
+//! ```
+//! Everything is written once over [`Scalar`]: one lane per particle (or per particle and sequence).
+
+pub mod emission;
+pub mod lds;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+pub use emission::{Noise, NoiseForm};
+pub use lds::{InputMap, Lds};
+
+use crate::Result;
+use crate::generator::BlockSpec;
+use crate::kernel::Scalar;
+
+/// The inputs of a rollout.
+#[derive(Clone, Copy, Debug)]
+pub struct Drive<'a, S> {
+    /// `n_time × d_input`, row-major.
+    pub inputs: &'a [S],
+    /// Steps at which every input is zero in every lane, so that their product can be skipped.
+    pub quiet: &'a [bool],
+}
+
+/// A rollout of one pack, kept for the adjoint.
+#[derive(Clone, Debug)]
+pub struct Trace<S> {
+    /// Number of steps.
+    pub n_time: usize,
+    /// x_0, then x_1 … x_T: `(n_time + 1) × d_state`.
+    pub states: Vec<S>,
+    /// ŷ_1 … ŷ_T: `n_time × d_obs`.
+    pub outputs: Vec<S>,
+    /// What the base model derives from θ once per rollout.
+    pub system: Vec<S>,
+}
+
+/// Gradients of a scalar with respect to what a rollout produced and consumed.
+#[derive(Debug)]
+pub struct TraceGradient<'a, S> {
+    /// With respect to the outputs: `n_time × d_obs`.
+    pub outputs: &'a [S],
+    /// With respect to θ; the adjoint adds to it.
+    pub theta: &'a mut [S],
+    /// With respect to x_0, whether it came from θ or from the caller; the adjoint overwrites it.
+    pub start: &'a mut [S],
+}
+
+/// A dynamical system with deterministic state and Gaussian emission.
+///
+/// Methods generic over `S` must be `#[inline(always)]` to be fast; see [`crate::kernel`].
+pub trait BaseModel: Clone + std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + 'static {
+    /// The name under which models of this kind are stored.
+    const KIND: &'static str;
+
+    /// Width of the state.
+    fn d_state(&self) -> usize;
+    /// Width of the outputs.
+    fn d_obs(&self) -> usize;
+    /// Width of the inputs; 0 for none.
+    fn d_input(&self) -> usize;
+    /// The blocks of θ, in order.
+    fn blocks(&self) -> Vec<BlockSpec>;
+    /// The covariance of the emission, and where in θ its parameters lie.
+    fn noise(&self) -> Noise;
+    /// How many values [`Trace::system`] needs.
+    fn system_len(&self) -> usize;
+
+    /// Checks the sizes.
+    ///
+    /// # Errors
+    /// A size that makes no model, e.g. no output.
+    fn validate(&self) -> Result<()>;
+
+    /// Rolls out `trace.n_time` steps, from `start` or else from the initial state in θ.
+    fn rollout<S: Scalar>(&self, theta: &[S], start: Option<&[S]>, drive: Drive<'_, S>, trace: &mut Trace<S>);
+
+    /// The adjoint of [`BaseModel::rollout`].
+    fn adjoint<S: Scalar>(
+        &self,
+        theta: &[S],
+        drive: Drive<'_, S>,
+        trace: &Trace<S>,
+        gradient: TraceGradient<'_, S>,
+    );
+
+    /// The block of θ that holds the initial state.
+    fn start_range(&self) -> std::ops::Range<usize>;
+
+    /// Scratch for a rollout of `n_time` steps.
+    fn trace<S: Scalar>(&self, n_time: usize) -> Trace<S> {
+        Trace {
+            n_time,
+            states: vec![S::zero(); (n_time + 1) * self.d_state()],
+            outputs: vec![S::zero(); n_time * self.d_obs()],
+            system: vec![S::zero(); self.system_len()],
+        }
+    }
+}

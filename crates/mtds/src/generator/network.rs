@@ -1,0 +1,353 @@
+//! The generator h_φ: features of the code, dense layers, the adapted part of θ.
+//!
+//! ```text
+//! f = features(z)      h_l = activation(W_l h_{l−1} + b_l)      adapted θ = W_L h_{L−1} + b_L [+ W_s z]
+//! ```
+//! Affine: no hidden layer. Low rank: a last hidden layer without activation. Skip: an affine path beside
+//! the layers. All of φ lies in one flat vector, in the order of [`Network::tensors`].
+
+use serde::{Deserialize, Serialize};
+
+use super::features::FeatureMap;
+use crate::kernel::{Lanes, Scalar, dense};
+
+/// Nonlinearity of a hidden layer; each derivative is a function of the layer's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    /// No nonlinearity: with few units, a low-rank factor of the next layer.
+    Identity,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// Logistic sigmoid.
+    Sigmoid,
+    /// max(0, x).
+    Relu,
+    /// ln(1 + e^x).
+    Softplus,
+}
+
+impl Activation {
+    #[inline(always)]
+    fn apply<S: Scalar>(self, x: &mut [S]) {
+        let each = |x: &mut [S], f: fn(S) -> S| x.iter_mut().for_each(|v| *v = f(*v));
+        match self {
+            Self::Identity => {}
+            // Closures written out, not `S::tanh` as a pointer: they must be inlined.
+            Self::Tanh => x.iter_mut().for_each(|v| *v = v.tanh()),
+            Self::Sigmoid => x.iter_mut().for_each(|v| *v = v.sigmoid()),
+            Self::Relu => x.iter_mut().for_each(|v| *v = v.max(S::zero())),
+            Self::Softplus => each(x, S::softplus),
+        }
+    }
+
+    /// Multiplies `d` by the derivative, given the outputs `y`.
+    #[inline(always)]
+    fn pull_back<S: Lanes>(self, y: &[S], d: &mut [S]) {
+        let pairs = d.iter_mut().zip(y);
+        match self {
+            Self::Identity => {}
+            Self::Tanh => pairs.for_each(|(d, &y)| *d = *d * (-y).mul_add(y, S::one())),
+            Self::Sigmoid => pairs.for_each(|(d, &y)| *d = *d * (-y).mul_add(y, y)),
+            Self::Relu => pairs.for_each(|(d, y)| {
+                *d = S::from_fn(|i| if y.lane(i) > S::Real::default() { d.lane(i) } else { S::Real::default() });
+            }),
+            Self::Softplus => pairs.for_each(|(d, &y)| *d = *d * (S::one() - (-y).exp())),
+        }
+    }
+}
+
+/// A hidden layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hidden {
+    /// Number of units.
+    pub width: usize,
+    /// Nonlinearity.
+    pub activation: Activation,
+}
+
+/// The architecture of h_φ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Network {
+    /// Length k of the code.
+    pub d_code: usize,
+    /// The fixed first layer.
+    pub features: FeatureMap,
+    /// Hidden layers, input side first.
+    pub hidden: Vec<Hidden>,
+    /// Whether an affine path from the code to the output runs beside the layers.
+    pub skip: Skip,
+    /// Number of outputs: the adapted part of θ.
+    pub d_out: usize,
+}
+
+/// A path beside the layers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Skip {
+    /// None.
+    #[default]
+    None,
+    /// `W_s z` is added to the output.
+    Affine,
+}
+
+/// A tensor of φ in the flat vector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Name in the stored model, e.g. `generator.0.weight`.
+    pub name: String,
+    /// Rows and, for matrices, columns.
+    pub shape: Vec<usize>,
+    /// Where it starts in the flat vector.
+    pub start: usize,
+}
+
+impl Tensor {
+    /// Range in the flat vector.
+    #[must_use]
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.start..self.start + self.shape.iter().product::<usize>()
+    }
+}
+
+/// What the forward pass of one pack leaves for the adjoint.
+#[derive(Clone, Debug)]
+pub struct Tape<S> {
+    /// Features, then each hidden layer's outputs, one after the other.
+    values: Vec<S>,
+    /// Gradients with respect to the layers' inputs to the activation, same places.
+    gradients: Vec<S>,
+}
+
+impl Network {
+    /// Widths of the layers, features first, output last.
+    #[must_use]
+    pub fn widths(&self) -> Vec<usize> {
+        let first = self.features.len(self.d_code);
+        let hidden = self.hidden.iter().map(|h| h.width);
+        std::iter::once(first).chain(hidden).chain([self.d_out]).collect()
+    }
+
+    /// The tensors of φ in the order of the flat vector.
+    #[must_use]
+    pub fn tensors(&self) -> Vec<Tensor> {
+        let (widths, mut start, mut tensors) = (self.widths(), 0, vec![]);
+        let mut push = |name: String, shape: Vec<usize>| {
+            let len: usize = shape.iter().product();
+            tensors.push(Tensor { name, shape, start });
+            start += len;
+        };
+        for (l, w) in widths.windows(2).enumerate() {
+            push(format!("generator.{l}.weight"), vec![w[1], w[0]]);
+            push(format!("generator.{l}.bias"), vec![w[1]]);
+        }
+        if self.skip == Skip::Affine {
+            push("generator.skip.weight".into(), vec![self.d_out, self.d_code]);
+        }
+        tensors
+    }
+
+    /// Length of φ.
+    #[must_use]
+    pub fn n_parameters(&self) -> usize {
+        self.tensors().last().map_or(0, |t| t.range().end)
+    }
+
+    /// Scratch for one pack.
+    #[must_use]
+    pub fn tape<S: Scalar>(&self) -> Tape<S> {
+        let n: usize = self.widths().iter().sum::<usize>() - self.d_out;
+        Tape { values: vec![S::zero(); n], gradients: vec![S::zero(); n] }
+    }
+
+    /// Adapted θ of one pack of codes.
+    ///
+    /// # Shapes
+    /// `phi`: [`Network::n_parameters`]; `code`: k; `out`: `d_out`.
+    #[inline(always)]
+    pub fn forward<S: Scalar>(&self, phi: &[S::Real], code: &[S], tape: &mut Tape<S>, out: &mut [S]) {
+        let mut n_in = self.features.len(self.d_code);
+        self.features.apply(code, &mut tape.values[..n_in]);
+        let (mut at, mut phi_at) = (0, 0);
+        for hidden in &self.hidden {
+            let (x, rest) = tape.values[at..].split_at_mut(n_in);
+            let (weights, bias) = layer(phi, phi_at, n_in, hidden.width);
+            let y = &mut rest[..hidden.width];
+            dense::affine(weights, bias, x, y);
+            hidden.activation.apply(y);
+            phi_at += hidden.width * (n_in + 1);
+            at += n_in;
+            n_in = hidden.width;
+        }
+        let (weights, bias) = layer(phi, phi_at, n_in, self.d_out);
+        dense::affine(weights, bias, &tape.values[at..at + n_in], out);
+        if self.skip == Skip::Affine {
+            let skip = &phi[phi_at + self.d_out * (n_in + 1)..];
+            for (u, o) in out.iter_mut().enumerate() {
+                for (j, &z) in code.iter().enumerate() {
+                    *o = S::splat(skip[u * self.d_code + j]).mul_add(z, *o);
+                }
+            }
+        }
+    }
+
+    /// Gradient with respect to the code; leaves the layers' gradients on the tape for
+    /// [`Network::weight_gradient`].
+    ///
+    /// # Shapes
+    /// `d_out`: the output's; `d_code`: k.
+    #[inline(always)]
+    pub fn pull_back<S: Lanes>(&self, phi: &[S::Real], tape: &mut Tape<S>, d_out: &[S], d_code: &mut [S]) {
+        let widths = self.hidden.len();
+        let n_features = self.features.len(self.d_code);
+        let mut phi_end = self.d_out + self.d_out * self.hidden.last().map_or(n_features, |h| h.width);
+        phi_end += self.hidden_parameters();
+        let mut at = tape.values.len();
+        let mut upper_width = self.d_out;
+        for l in (0..=widths).rev() {
+            let width = if l == 0 { n_features } else { self.hidden[l - 1].width };
+            at -= width;
+            let phi_start = phi_end - upper_width * (width + 1);
+            let weights = &phi[phi_start..phi_start + upper_width * width];
+            let (lower, upper) = tape.gradients[at..].split_at_mut(width);
+            let d_upper = if l == widths { d_out } else { &upper[..upper_width] };
+            dense::pull_back(weights, d_upper, lower);
+            if l > 0 {
+                self.hidden[l - 1].activation.pull_back(&tape.values[at..at + width], lower);
+            }
+            phi_end = phi_start;
+            upper_width = width;
+        }
+        self.features.pull_back(&tape.values[..n_features], &tape.gradients[..n_features], d_code);
+        if self.skip == Skip::Affine {
+            let skip = &phi[phi.len() - self.d_out * self.d_code..];
+            for (u, &d) in d_out.iter().enumerate() {
+                for (j, c) in d_code.iter_mut().enumerate() {
+                    *c = S::splat(skip[u * self.d_code + j]).mul_add(d, *c);
+                }
+            }
+        }
+    }
+
+    fn hidden_parameters(&self) -> usize {
+        let widths = self.widths();
+        widths.windows(2).take(self.hidden.len()).map(|w| w[1] * (w[0] + 1)).sum()
+    }
+
+    /// Adds the gradient of φ, summed over a chunk of packs, to `d_phi`.
+    ///
+    /// `tapes` hold forward and pull-back of each pack; `d_out` and `codes` the packs one after the other.
+    #[inline(always)]
+    pub fn weight_gradient<S: Lanes>(&self, tapes: &[Tape<S>], d_out: &[S], codes: &[S], d_phi: &mut [S::Real]) {
+        let widths = self.widths();
+        let (mut at, mut phi_at) = (0, 0);
+        let (mut below, mut above) = (Vec::new(), Vec::new());
+        for (l, w) in widths.windows(2).enumerate() {
+            let (n_in, n_out) = (w[0], w[1]);
+            below.clear();
+            tapes.iter().for_each(|t| below.extend_from_slice(&t.values[at..at + n_in]));
+            let last = l + 2 == widths.len();
+            let upper = if last {
+                d_out
+            } else {
+                above.clear();
+                let gradients = |t: &Tape<S>| t.gradients[at + n_in..at + n_in + n_out].to_vec();
+                tapes.iter().for_each(|t| above.extend_from_slice(&gradients(t)));
+                &above
+            };
+            let (d_weights, rest) = d_phi[phi_at..].split_at_mut(n_in * n_out);
+            dense::weight_gradient(upper, &below, n_out, d_weights, &mut rest[..n_out]);
+            phi_at += n_out * (n_in + 1);
+            at += n_in;
+        }
+        if self.skip == Skip::Affine {
+            let mut no_bias = vec![S::Real::default(); self.d_out];
+            dense::weight_gradient(d_out, codes, self.d_out, &mut d_phi[phi_at..], &mut no_bias);
+        }
+    }
+}
+
+/// Weights and bias of the layer that starts at `at`.
+#[inline(always)]
+fn layer<R>(phi: &[R], at: usize, n_in: usize, n_out: usize) -> (&[R], &[R]) {
+    let (weights, rest) = phi[at..].split_at(n_in * n_out);
+    (weights, &rest[..n_out])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(hidden: Vec<Hidden>, features: FeatureMap, skip: Skip) -> Network {
+        Network { d_code: 3, features, hidden, skip, d_out: 4 }
+    }
+
+    fn wave(n: usize, phase: f64) -> Vec<f64> {
+        (0..n).map(|i| 0.8 * ((i as f64) * 1.3 + phase).sin()).collect()
+    }
+
+    /// Scalar loss: a fixed linear functional of the output.
+    fn loss(net: &Network, phi: &[f64], code: &[f64]) -> f64 {
+        let (mut tape, mut out) = (net.tape::<f64>(), vec![0.0; net.d_out]);
+        net.forward(phi, code, &mut tape, &mut out);
+        out.iter().zip(wave(net.d_out, 2.0)).map(|(o, w)| o * w).sum()
+    }
+
+    #[test]
+    fn adjoint_matches_central_differences() {
+        let hidden = |widths: &[usize], activation| {
+            widths.iter().map(|&width| Hidden { width, activation }).collect::<Vec<_>>()
+        };
+        let mut cases = vec![network(vec![], FeatureMap::Identity, Skip::None)];
+        for activation in [Activation::Tanh, Activation::Sigmoid, Activation::Softplus, Activation::Relu] {
+            cases.push(network(hidden(&[5], activation), FeatureMap::Trigonometric, Skip::None));
+            cases.push(network(hidden(&[5, 2], activation), FeatureMap::Identity, Skip::Affine));
+        }
+        let mut low_rank = hidden(&[6], Activation::Tanh);
+        low_rank.push(Hidden { width: 2, activation: Activation::Identity });
+        cases.push(network(low_rank, FeatureMap::Trigonometric, Skip::Affine));
+        for net in cases {
+            check_adjoint(&net);
+        }
+    }
+
+    fn check_adjoint(net: &Network) {
+        let (phi, code) = (wave(net.n_parameters(), 0.3), wave(net.d_code, 0.9));
+        let (mut tape, mut out) = (net.tape::<f64>(), vec![0.0; net.d_out]);
+        net.forward(&phi, &code, &mut tape, &mut out);
+        let d_out = wave(net.d_out, 2.0);
+        let mut d_code = vec![0.0; net.d_code];
+        net.pull_back(&phi, &mut tape, &d_out, &mut d_code);
+        let mut d_phi = vec![0.0; phi.len()];
+        net.weight_gradient(&[tape], &d_out, &code, &mut d_phi);
+        let h = 1e-6;
+        let numeric = |f: &dyn Fn(f64) -> f64| (f(h) - f(-h)) / (2.0 * h);
+        for i in 0..phi.len() {
+            let moved = |e: f64| {
+                let mut p = phi.clone();
+                p[i] += e;
+                loss(net, &p, &code)
+            };
+            assert!((numeric(&moved) - d_phi[i]).abs() < 1e-7, "{net:?} phi {i}");
+        }
+        for i in 0..code.len() {
+            let moved = |e: f64| {
+                let mut c = code.clone();
+                c[i] += e;
+                loss(net, &phi, &c)
+            };
+            assert!((numeric(&moved) - d_code[i]).abs() < 1e-7, "{net:?} code {i}");
+        }
+    }
+
+    #[test]
+    fn the_norm_feature_has_a_finite_gradient_at_zero() {
+        let net = network(vec![], FeatureMap::Trigonometric, Skip::None);
+        let phi = wave(net.n_parameters(), 0.3);
+        let (mut tape, mut out, mut d_code) = (net.tape::<f64>(), vec![0.0; 4], vec![0.0; 3]);
+        net.forward(&phi, &[0.0; 3], &mut tape, &mut out);
+        net.pull_back(&phi, &mut tape, &[1.0; 4], &mut d_code);
+        assert!(d_code.iter().all(|d| d.is_finite()));
+    }
+}

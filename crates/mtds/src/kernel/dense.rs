@@ -1,0 +1,254 @@
+//! Dense layers on packs of particles: forward, pull-back, and the weight gradient over many packs.
+//!
+//! ```text
+//! forward          a_u  = b_u + Σ_j W_uj x_j            W: n_out × n_in, row-major
+//! pull-back        x̄_j  = Σ_u W_uj ā_u
+//! weight gradient  W̄_uj += Σ_packs Σ_lanes ā_u x_j      one product over all packs of a chunk
+//! ```
+//! Each loop keeps a tile of accumulators in registers; six packs of sixteen f32 are twelve of AVX2's
+//! sixteen registers.
+
+use super::scalar::{Lanes, Scalar};
+
+const TILE: usize = 6;
+
+/// Calls `$tile::<TILE>` over `0..$n`, and narrower tiles over the remainder.
+macro_rules! tiled {
+    ($n:expr, $tile:ident ( $($arg:expr),* )) => {{
+        let n = $n;
+        let mut at = 0;
+        while at + TILE <= n {
+            $tile::<S, TILE>(at, $($arg),*);
+            at += TILE;
+        }
+        while at + 2 <= n {
+            $tile::<S, 2>(at, $($arg),*);
+            at += 2;
+        }
+        if at < n {
+            $tile::<S, 1>(at, $($arg),*);
+        }
+    }};
+}
+
+/// `out = bias + weights · x`.
+#[inline(always)]
+pub fn affine<S: Scalar>(weights: &[S::Real], bias: &[S::Real], x: &[S], out: &mut [S]) {
+    debug_assert_eq!(weights.len(), x.len() * out.len());
+    tiled!(out.len(), affine_tile(weights, bias, x, out));
+}
+
+#[inline(always)]
+fn affine_tile<S: Scalar, const N: usize>(
+    at: usize,
+    weights: &[S::Real],
+    bias: &[S::Real],
+    x: &[S],
+    out: &mut [S],
+) {
+    let n_in = x.len();
+    let mut sum: [S; N] = std::array::from_fn(|k| S::splat(bias[at + k]));
+    let rows: [&[S::Real]; N] = std::array::from_fn(|k| &weights[(at + k) * n_in..(at + k + 1) * n_in]);
+    for j in 0..n_in {
+        let xj = x[j];
+        for k in 0..N {
+            sum[k] = S::splat(rows[k][j]).mul_add(xj, sum[k]);
+        }
+    }
+    out[at..at + N].copy_from_slice(&sum);
+}
+
+/// `d_x = weightsᵀ · d_out`.
+#[inline(always)]
+pub fn pull_back<S: Scalar>(weights: &[S::Real], d_out: &[S], d_x: &mut [S]) {
+    debug_assert_eq!(weights.len(), d_x.len() * d_out.len());
+    tiled!(d_x.len(), pull_back_tile(weights, d_out, d_x));
+}
+
+#[inline(always)]
+fn pull_back_tile<S: Scalar, const N: usize>(at: usize, weights: &[S::Real], d_out: &[S], d_x: &mut [S]) {
+    let n_in = d_x.len();
+    let mut sum = [S::zero(); N];
+    for (u, &d) in d_out.iter().enumerate() {
+        let row = &weights[u * n_in + at..u * n_in + at + N];
+        for k in 0..N {
+            sum[k] = S::splat(row[k]).mul_add(d, sum[k]);
+        }
+    }
+    d_x[at..at + N].copy_from_slice(&sum);
+}
+
+/// `Σ_n coefficient_n[i] · x_n` for many `i`: the same loop as [`affine`] with the weights stored by column.
+///
+/// `columns[n][at..]` are the coefficients; `out[i] += Σ_n columns[n * stride + i] · x_n`.
+#[inline(always)]
+pub fn accumulate_columns<S: Scalar>(columns: &[S::Real], stride: usize, x: &[S], out: &mut [S]) {
+    tiled!(out.len(), accumulate_columns_tile(columns, stride, x, out));
+}
+
+#[inline(always)]
+fn accumulate_columns_tile<S: Scalar, const N: usize>(
+    at: usize,
+    columns: &[S::Real],
+    stride: usize,
+    x: &[S],
+    out: &mut [S],
+) {
+    let mut sum: [S; N] = std::array::from_fn(|k| out[at + k]);
+    for (n, &xn) in x.iter().enumerate() {
+        let column = &columns[n * stride + at..n * stride + at + N];
+        for k in 0..N {
+            sum[k] = S::splat(column[k]).mul_add(xn, sum[k]);
+        }
+    }
+    out[at..at + N].copy_from_slice(&sum);
+}
+
+/// `d_weights += Σ d_out xᵀ` and `d_bias += Σ d_out`, over packs and lanes.
+///
+/// `d_out` holds `n_out` packs per particle pack, `x` holds `n_in`.
+#[inline(always)]
+pub fn weight_gradient<S: Lanes>(
+    d_out: &[S],
+    x: &[S],
+    n_out: usize,
+    d_weights: &mut [S::Real],
+    d_bias: &mut [S::Real],
+) {
+    let n_in = d_weights.len() / n_out.max(1);
+    for u in 0..n_out {
+        let sum = d_out.iter().skip(u).step_by(n_out).fold(S::zero(), |s, &d| s + d);
+        d_bias[u] = d_bias[u] + sum.sum();
+    }
+    let mut u = 0;
+    while u < n_out {
+        let rows = (n_out - u).min(2);
+        let mut j = 0;
+        while j < n_in {
+            let columns = (n_in - j).min(3);
+            let shape = Outer { n_out, n_in, u, j };
+            match (rows, columns) {
+                (2, 3) => shape.tile::<S, 2, 3>(d_out, x, d_weights),
+                (2, 2) => shape.tile::<S, 2, 2>(d_out, x, d_weights),
+                (2, _) => shape.tile::<S, 2, 1>(d_out, x, d_weights),
+                (_, 3) => shape.tile::<S, 1, 3>(d_out, x, d_weights),
+                (_, 2) => shape.tile::<S, 1, 2>(d_out, x, d_weights),
+                _ => shape.tile::<S, 1, 1>(d_out, x, d_weights),
+            }
+            j += columns;
+        }
+        u += rows;
+    }
+}
+
+/// Where a tile of the outer product sits.
+struct Outer {
+    n_out: usize,
+    n_in: usize,
+    u: usize,
+    j: usize,
+}
+
+impl Outer {
+    #[inline(always)]
+    fn tile<S: Lanes, const U: usize, const V: usize>(&self, d_out: &[S], x: &[S], d_weights: &mut [S::Real]) {
+        let mut sum = [[S::zero(); V]; U];
+        for (d, x) in d_out.chunks_exact(self.n_out).zip(x.chunks_exact(self.n_in)) {
+            let (d, x) = (&d[self.u..self.u + U], &x[self.j..self.j + V]);
+            for a in 0..U {
+                for b in 0..V {
+                    sum[a][b] = d[a].mul_add(x[b], sum[a][b]);
+                }
+            }
+        }
+        for a in 0..U {
+            for b in 0..V {
+                let w = &mut d_weights[(self.u + a) * self.n_in + self.j + b];
+                *w = *w + sum[a][b].sum();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arch, Kernel, LANES, Level, Pack, dispatch_at};
+    use super::*;
+    use proptest::prelude::*;
+
+    struct AllThree<'a> {
+        weights: &'a [f32],
+        bias: &'a [f32],
+        x: &'a [[f32; LANES]],
+        d_out: &'a [[f32; LANES]],
+        packs: usize,
+    }
+
+    #[derive(Debug)]
+    struct Results {
+        out: Vec<[f32; LANES]>,
+        d_x: Vec<[f32; LANES]>,
+        d_weights: Vec<f32>,
+        d_bias: Vec<f32>,
+    }
+
+    impl Kernel for AllThree<'_> {
+        type Output = Results;
+        #[inline(always)]
+        fn run<A: Arch>(self) -> Results {
+            let pack = |v: &[[f32; LANES]]| v.iter().map(|&a| Pack::<f32, A>::new(a)).collect::<Vec<_>>();
+            let (x, d_out) = (pack(self.x), pack(self.d_out));
+            let (n_in, n_out) = (x.len() / self.packs, d_out.len() / self.packs);
+            let mut out = vec![Pack::zero(); n_out];
+            affine(self.weights, self.bias, &x[..n_in], &mut out);
+            let mut d_x = vec![Pack::zero(); n_in];
+            pull_back(self.weights, &d_out[..n_out], &mut d_x);
+            let (mut d_weights, mut d_bias) = (vec![0.0; n_in * n_out], vec![0.0; n_out]);
+            weight_gradient(&d_out, &x, n_out, &mut d_weights, &mut d_bias);
+            let flat = |v: Vec<Pack<f32, A>>| v.into_iter().map(Pack::to_array).collect();
+            Results { out: flat(out), d_x: flat(d_x), d_weights, d_bias }
+        }
+    }
+
+    fn wave(n: usize, phase: f32) -> Vec<f32> {
+        (0..n).map(|i| ((i as f32) * 0.7 + phase).sin()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn tiles_equal_the_textbook_loops(n_in in 1usize..20, n_out in 1usize..20, packs in 1usize..4) {
+            let weights = wave(n_in * n_out, 0.1);
+            let bias = wave(n_out, 0.5);
+            let lanes = |n: usize, phase| -> Vec<[f32; LANES]> {
+                wave(n * LANES, phase).chunks_exact(LANES).map(|c| c.try_into().unwrap()).collect()
+            };
+            let (x, d_out) = (lanes(n_in * packs, 0.9), lanes(n_out * packs, 1.7));
+            for level in [Level::Baseline, Level::Fused] {
+                let got = dispatch_at(
+                    level,
+                    AllThree { weights: &weights, bias: &bias, x: &x, d_out: &d_out, packs },
+                );
+                let tolerance = 1e-6 * (n_in + n_out + packs * LANES) as f32;
+                for u in 0..n_out {
+                    for l in 0..LANES {
+                        let want = (0..n_in).fold(bias[u], |s, j| s + weights[u * n_in + j] * x[j][l]);
+                        prop_assert!((got.out[u][l] - want).abs() < tolerance);
+                    }
+                    let want: f32 = (0..packs).flat_map(|p| d_out[p * n_out + u]).sum();
+                    prop_assert!((got.d_bias[u] - want).abs() < tolerance);
+                    for j in 0..n_in {
+                        let want: f32 = (0..packs)
+                            .flat_map(|p| (0..LANES).map(move |l| (p, l)))
+                            .map(|(p, l)| d_out[p * n_out + u][l] * x[p * n_in + j][l])
+                            .sum();
+                        prop_assert!((got.d_weights[u * n_in + j] - want).abs() < tolerance);
+                    }
+                }
+                for j in 0..n_in {
+                    let want: f32 = (0..n_out).map(|u| weights[u * n_in + j] * d_out[u][3]).sum();
+                    prop_assert!((got.d_x[j][3] - want).abs() < tolerance);
+                }
+            }
+        }
+    }
+}

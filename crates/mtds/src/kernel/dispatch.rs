@@ -1,0 +1,57 @@
+//! Chooses the instruction set at run time, so that one binary is fast everywhere.
+
+use super::pack::{Arch, Fused, Separate};
+
+/// A computation that can be compiled for several instruction sets.
+pub trait Kernel {
+    /// What it returns.
+    type Output;
+    /// The computation; must be `#[inline(always)]`, and so must everything hot that it calls.
+    fn run<A: Arch>(self) -> Self::Output;
+}
+
+/// The instruction sets there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Whatever the target's baseline is, without fused multiply-add.
+    Baseline,
+    /// Fused multiply-add on 256-bit registers (x86-64), or as part of the baseline (aarch64).
+    Fused,
+}
+
+impl Level {
+    /// The best this machine can do. AVX-512 is left out on purpose: see ARCHITECTURE.md, "Engine".
+    #[must_use]
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            return Self::Fused;
+        }
+        if cfg!(target_arch = "aarch64") { Self::Fused } else { Self::Baseline }
+    }
+}
+
+/// Runs a kernel with the best instruction set of this machine.
+#[inline]
+pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+    dispatch_at(Level::detect(), kernel)
+}
+
+/// Runs a kernel at a given level; a level above [`Level::detect`] falls back to the baseline.
+#[inline]
+pub fn dispatch_at<K: Kernel>(level: Level, kernel: K) -> K::Output {
+    if level == Level::Fused && Level::detect() == Level::Fused {
+        // SAFETY: `detect` has just found the features that `fused` needs.
+        #[cfg(target_arch = "x86_64")]
+        return unsafe { fused(kernel) };
+        #[cfg(not(target_arch = "x86_64"))]
+        return kernel.run::<Fused>();
+    }
+    kernel.run::<Separate>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn fused<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run::<Fused>()
+}

@@ -1,0 +1,196 @@
+//! Sixteen numbers that undergo the same arithmetic; the instruction set is part of the type.
+
+use std::marker::PhantomData;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+
+use super::scalar::{Lanes, Real, Scalar};
+
+/// Lanes of a [`Pack`]: two AVX2 registers of f32, which leaves room for a tile of six accumulators.
+pub const LANES: usize = 16;
+
+/// How `a · b + c` is rounded.
+pub trait Arch: Copy + std::fmt::Debug + Default + Send + Sync + 'static {
+    /// `a · b + c`.
+    fn mul_add<R: Real>(a: R, b: R, c: R) -> R;
+}
+
+/// A machine with fused multiply-add.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fused;
+
+/// A machine without: two roundings, no library call.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Separate;
+
+impl Arch for Fused {
+    #[inline(always)]
+    fn mul_add<R: Real>(a: R, b: R, c: R) -> R {
+        a.fused_mul_add(b, c)
+    }
+}
+
+impl Arch for Separate {
+    #[inline(always)]
+    fn mul_add<R: Real>(a: R, b: R, c: R) -> R {
+        a * b + c
+    }
+}
+
+/// Sixteen lanes of f32 or f64.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Pack<R, A> {
+    lanes: [R; LANES],
+    arch: PhantomData<A>,
+}
+
+impl<R: Real, A: Arch> Pack<R, A> {
+    /// From an array.
+    #[inline(always)]
+    pub fn new(lanes: [R; LANES]) -> Self {
+        Self { lanes, arch: PhantomData }
+    }
+
+    /// As an array.
+    #[inline(always)]
+    pub fn to_array(self) -> [R; LANES] {
+        self.lanes
+    }
+
+    #[inline(always)]
+    fn map(self, f: impl Fn(R) -> R) -> Self {
+        let mut out = self;
+        for x in &mut out.lanes {
+            *x = f(*x);
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(R, R) -> R) -> Self {
+        let mut out = self;
+        for (x, &y) in out.lanes.iter_mut().zip(&other.lanes) {
+            *x = f(*x, y);
+        }
+        out
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident) => {
+        impl<R: Real, A: Arch> $trait for Pack<R, A> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                self.zip(other, |x, y| x.$method(y))
+            }
+        }
+    };
+}
+operator!(Add, add);
+operator!(Sub, sub);
+operator!(Mul, mul);
+operator!(Div, div);
+
+impl<R: Real, A: Arch> Neg for Pack<R, A> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.map(|x| -x)
+    }
+}
+
+impl<R: Real, A: Arch> AddAssign for Pack<R, A> {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl<R: Real, A: Arch> SubAssign for Pack<R, A> {
+    #[inline(always)]
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl<R: Real, A: Arch> Scalar for Pack<R, A> {
+    type Real = R;
+
+    #[inline(always)]
+    fn splat(x: R) -> Self {
+        Self::new([x; LANES])
+    }
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        let mut out = c;
+        for ((x, &a), &b) in out.lanes.iter_mut().zip(&self.lanes).zip(&b.lanes) {
+            *x = A::mul_add(a, b, *x);
+        }
+        out
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, R::max)
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, R::min)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.map(R::abs)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.map(R::sqrt)
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        self.map(|x| x.exp_branch_free(A::mul_add))
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        self.map(R::ln)
+    }
+    #[inline(always)]
+    fn sin_cos(self) -> (Self, Self) {
+        let largest = self.lanes.iter().fold(R::default(), |m, &x| m.max(R::abs(x)));
+        let (mut sin, mut cos) = (self, self);
+        if largest <= R::SIN_COS_LIMIT {
+            for i in 0..LANES {
+                (sin.lanes[i], cos.lanes[i]) = self.lanes[i].sin_cos_branch_free(A::mul_add);
+            }
+        } else {
+            for i in 0..LANES {
+                (sin.lanes[i], cos.lanes[i]) = R::sin_cos(self.lanes[i]);
+            }
+        }
+        (sin, cos)
+    }
+}
+
+impl<R: Real, A: Arch> Lanes for Pack<R, A> {
+    const COUNT: usize = LANES;
+    #[inline(always)]
+    fn lane(&self, i: usize) -> R {
+        self.lanes[i]
+    }
+    #[inline(always)]
+    fn set_lane(&mut self, i: usize, x: R) {
+        self.lanes[i] = x;
+    }
+    #[inline(always)]
+    fn sum(self) -> R {
+        // Halving keeps the additions independent; the order is fixed, so the sum is reproducible.
+        let mut half = self.lanes;
+        let mut width = LANES / 2;
+        while width > 0 {
+            for i in 0..width {
+                half[i] = half[i] + half[i + width];
+            }
+            width /= 2;
+        }
+        half[0]
+    }
+}
