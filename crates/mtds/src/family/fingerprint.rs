@@ -1,10 +1,16 @@
 //! A short name for the data itself, by which a stored model recognises what it was learned from.
+//!
+//! ```text
+//! h ← offset basis        h ← (h xor byte) · prime  mod 2⁶⁴        over all bytes in order
+//! ```
+//!
+//! 64-bit FNV-1a: Fowler, Noll, Vo, Eastlake, The FNV Non-Cryptographic Hash Algorithm, draft-eastlake-fnv.
 
 use super::{Family, Inputs, Signal};
 
-/// Start value of 64-bit FNV-1a [1].
+/// Start value of 64-bit FNV-1a.
 const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-/// Multiplier of 64-bit FNV-1a [1].
+/// Multiplier of 64-bit FNV-1a.
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 /// The bits that stand for a missing value.
 const MISSING_BITS: u64 = 0x7ff8_0000_0000_0000;
@@ -12,18 +18,12 @@ const MISSING_BITS: u64 = 0x7ff8_0000_0000_0000;
 impl Family {
     /// A 64-bit FNV-1a hash of the family, as 16 hexadecimal digits.
     ///
-    /// ```text
-    /// h ← offset basis        h ← (h xor byte) · prime  mod 2⁶⁴        over all bytes in order
-    /// ```
-    ///
     /// The bytes are: output names, input names, then per sequence its id, the shape and the bits of its
     /// outputs and of its own inputs, then those of the common inputs. Numbers go in as 8 bytes, low
     /// byte first; names and shapes come with their lengths, so that no two families spell the same
     /// bytes. All missing values count as one, labels not at all. The order of sequences matters.
     ///
-    /// It tells data sets apart by accident, not against somebody who wants two to look alike.
-    ///
-    /// [1] Fowler, Noll, Vo, Eastlake: The FNV Non-Cryptographic Hash Algorithm, draft-eastlake-fnv.
+    /// It notices that data have changed; it does not withstand somebody who wants two to look alike.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut hash = Fnv(OFFSET_BASIS);

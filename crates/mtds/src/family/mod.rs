@@ -1,4 +1,16 @@
 //! Families of sequences: ragged, with gaps, with or without inputs; scaling, segments and splits of them.
+//!
+//! ```
+//! use mtds::family::{Family, Sequence, Signal};
+//!
+//! # fn main() -> mtds::Result<()> {
+//! let walk = Sequence::new("walk", Signal::column(vec![0.1, f64::NAN, 0.3]))?.with_label("calm");
+//! let run = Sequence::new("run", Signal::column(vec![0.9, 0.7]))?;
+//! let family = Family::new(vec![walk, run])?.with_common_inputs(Signal::column(vec![1.0, 0.0, 0.0]))?;
+//! assert_eq!((family.n_seq(), family.max_time(), family.n_observed()), (2, 3, 4));
+//! # Ok(())
+//! # }
+//! ```
 
 mod fingerprint;
 mod scaling;
