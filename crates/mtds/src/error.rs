@@ -50,6 +50,15 @@ pub enum Error {
         known: String,
     },
 
+    /// A name given twice where each must be the only one.
+    #[error("two {kind}s are called `{name}`; give each a name of its own")]
+    Duplicate {
+        /// Kind of thing, e.g. `sequence`.
+        kind: &'static str,
+        /// The name found twice.
+        name: String,
+    },
+
     /// Learning met a loss or a gradient that is not finite.
     #[error(
         "step {step}: {what} is not finite; lower the learning rate, scale the data, or resume from the last checkpoint"
