@@ -1,11 +1,15 @@
 //! Multi-task dynamical systems: a family of sequences, one code per member.
 
 pub mod error;
+pub mod base;
 pub mod family;
+pub mod generator;
 pub mod infer;
 pub mod kernel;
 pub mod learn;
+pub mod model;
 pub mod predict;
 pub mod random;
 
+pub use model::{Model, ModelSpec};
 pub use error::{Error, Result};

@@ -78,32 +78,6 @@ fn pull_back_tile<S: Scalar, const N: usize>(at: usize, weights: &[S::Real], d_o
     d_x[at..at + N].copy_from_slice(&sum);
 }
 
-/// `Σ_n coefficient_n[i] · x_n` for many `i`: the same loop as [`affine`] with the weights stored by column.
-///
-/// `columns[n][at..]` are the coefficients; `out[i] += Σ_n columns[n * stride + i] · x_n`.
-#[inline(always)]
-pub fn accumulate_columns<S: Scalar>(columns: &[S::Real], stride: usize, x: &[S], out: &mut [S]) {
-    tiled!(out.len(), accumulate_columns_tile(columns, stride, x, out));
-}
-
-#[inline(always)]
-fn accumulate_columns_tile<S: Scalar, const N: usize>(
-    at: usize,
-    columns: &[S::Real],
-    stride: usize,
-    x: &[S],
-    out: &mut [S],
-) {
-    let mut sum: [S; N] = std::array::from_fn(|k| out[at + k]);
-    for (n, &xn) in x.iter().enumerate() {
-        let column = &columns[n * stride + at..n * stride + at + N];
-        for k in 0..N {
-            sum[k] = S::splat(column[k]).mul_add(xn, sum[k]);
-        }
-    }
-    out[at..at + N].copy_from_slice(&sum);
-}
-
 /// `d_weights += Σ d_out xᵀ` and `d_bias += Σ d_out`, over packs and lanes.
 ///
 /// `d_out` holds `n_out` packs per particle pack, `x` holds `n_in`.

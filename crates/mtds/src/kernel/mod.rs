@@ -7,10 +7,12 @@
 pub mod dense;
 pub mod dispatch;
 mod elementary;
+mod inverse;
 pub mod normal;
 pub mod pack;
 pub mod scalar;
 
 pub use dispatch::{Kernel, Level, dispatch, dispatch_at};
+pub use inverse::invert_in_place;
 pub use pack::{Arch, Fused, LANES, Pack, Separate};
 pub use scalar::{Lanes, Real, Scalar};

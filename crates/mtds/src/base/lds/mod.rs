@@ -178,3 +178,6 @@ impl BaseModel for Lds {
         self.places().initial_state
     }
 }
+
+#[cfg(test)]
+mod tests;

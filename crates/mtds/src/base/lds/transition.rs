@@ -9,7 +9,7 @@
 //! condition number small, so that Q stays orthogonal to the last digits for codes far out in the prior's
 //! tail; at 16 the rotation angle, 2 arctan s, is within 8° of its supremum.
 
-use crate::kernel::Scalar;
+use crate::kernel::{Scalar, invert_in_place};
 
 const LINEAR_UP_TO: f64 = 8.0;
 
@@ -40,35 +40,13 @@ pub(super) fn forward<S: Scalar>(decay: &[S], rotation: &[S], a: &mut [S], q: &m
             k += 1;
         }
     }
-    invert_in_place(q, n);
+    invert_in_place(q, n, |_| ());
     for i in 0..n {
         let sigma = decay[i].tanh();
         for j in 0..n {
             let identity = if i == j { -S::one() } else { S::zero() };
             q[i * n + j] = S::constant(2.0).mul_add(q[i * n + j], identity);
             a[i * n + j] = sigma * q[i * n + j];
-        }
-    }
-}
-
-/// Gauss–Jordan elimination without pivoting.
-#[inline(always)]
-fn invert_in_place<S: Scalar>(m: &mut [S], n: usize) {
-    for c in 0..n {
-        let pivot = S::one() / m[c * n + c];
-        m[c * n + c] = S::one();
-        for j in 0..n {
-            m[c * n + j] = m[c * n + j] * pivot;
-        }
-        for r in 0..n {
-            if r == c {
-                continue;
-            }
-            let factor = -m[r * n + c];
-            m[r * n + c] = S::zero();
-            for j in 0..n {
-                m[r * n + j] = factor.mul_add(m[c * n + j], m[r * n + j]);
-            }
         }
     }
 }

@@ -1,0 +1,154 @@
+//! A family arranged for scoring: sequences that share their inputs stand side by side.
+
+use crate::family::{Family, Signal};
+use crate::kernel::Real;
+use crate::{Error, Result};
+
+/// Sequences with the same inputs, so that one rollout per particle serves them all.
+#[derive(Clone, Debug)]
+pub struct Group<R> {
+    /// Steps of the longest member.
+    pub n_time: usize,
+    /// Number of outputs p.
+    pub d_obs: usize,
+    /// n_time × d_input, row-major.
+    pub inputs: Vec<R>,
+    /// Steps whose inputs are all zero.
+    pub quiet: Vec<bool>,
+    /// Places of the members in the family.
+    pub members: Vec<usize>,
+    /// (n_time · p) × n_members; missing outputs are 0.
+    pub values: Vec<R>,
+    /// The distinct sets of observed outputs, each n_time · p.
+    pub patterns: Vec<Vec<bool>>,
+    /// Which pattern each member has.
+    pub pattern_of: Vec<usize>,
+    /// Σ_t y² per member and output, n_members × p.
+    pub squares: Vec<R>,
+    /// Observed steps per member and output, n_members × p.
+    pub counts: Vec<R>,
+}
+
+/// A whole family arranged for scoring.
+#[derive(Clone, Debug)]
+pub struct Batch<R> {
+    /// One group per distinct inputs.
+    pub groups: Vec<Group<R>>,
+    /// Number of sequences.
+    pub n_seq: usize,
+    /// Observed values in all.
+    pub n_observed: usize,
+}
+
+impl<R: Real> Batch<R> {
+    /// Arranges a family (in model units).
+    #[must_use]
+    pub fn new(family: &Family) -> Self {
+        let all: Vec<usize> = (0..family.n_seq()).collect();
+        let share = family.sequences().iter().all(|s| s.inputs().is_none());
+        let groups = if share {
+            vec![Group::new(family, all)]
+        } else {
+            all.into_iter().map(|i| Group::new(family, vec![i])).collect()
+        };
+        Self { groups, n_seq: family.n_seq(), n_observed: family.n_observed() }
+    }
+}
+
+impl<R: Real> Group<R> {
+    fn new(family: &Family, members: Vec<usize>) -> Self {
+        let n_time = members.iter().map(|&i| family.sequence(i).n_time()).max().unwrap_or(0);
+        let outputs: Vec<&Signal> = members.iter().map(|&i| family.sequence(i).outputs()).collect();
+        let mut group = Self::of_outputs(&outputs, n_time, family.d_obs());
+        group.set_inputs(members.first().and_then(|&i| family.inputs_of(i)), family.d_input());
+        group.members = members;
+        group
+    }
+
+    /// One sequence on its own.
+    ///
+    /// # Errors
+    /// Inputs shorter than the outputs or of the wrong width.
+    pub fn single(outputs: &Signal, inputs: Option<&Signal>, d_input: usize) -> Result<Self> {
+        let n_time = outputs.n_time();
+        check_inputs(inputs, n_time, d_input)?;
+        let mut group = Self::of_outputs(&[outputs], n_time, outputs.width());
+        group.set_inputs(inputs, d_input);
+        Ok(group)
+    }
+
+    fn of_outputs(outputs: &[&Signal], n_time: usize, d_obs: usize) -> Self {
+        let n = outputs.len();
+        let mut group = Self {
+            n_time,
+            d_obs,
+            inputs: vec![],
+            quiet: vec![true; n_time],
+            members: (0..n).collect(),
+            values: vec![R::default(); n_time * d_obs * n],
+            patterns: vec![],
+            pattern_of: vec![],
+            squares: vec![],
+            counts: vec![],
+        };
+        for (member, signal) in outputs.iter().enumerate() {
+            group.add_member(member, signal, n);
+        }
+        group
+    }
+
+    fn add_member(&mut self, member: usize, signal: &Signal, n_members: usize) {
+        let p = self.d_obs;
+        let mut pattern = vec![false; self.n_time * p];
+        let (mut squares, mut counts) = (vec![0.0; p], vec![0.0; p]);
+        for (at, &y) in signal.values().iter().enumerate() {
+            if y.is_finite() {
+                let y = R::from_f64(y);
+                pattern[at] = true;
+                self.values[at * n_members + member] = y;
+                squares[at % p] += y.to_f64() * y.to_f64();
+                counts[at % p] += 1.0;
+            }
+        }
+        let known = self.patterns.iter().position(|known| *known == pattern);
+        let index = known.unwrap_or_else(|| {
+            self.patterns.push(pattern);
+            self.patterns.len() - 1
+        });
+        self.pattern_of.push(index);
+        self.squares.extend(squares.into_iter().map(R::from_f64));
+        self.counts.extend(counts.into_iter().map(R::from_f64));
+    }
+
+    fn set_inputs(&mut self, inputs: Option<&Signal>, d_input: usize) {
+        let Some(inputs) = inputs else {
+            self.inputs = vec![R::default(); self.n_time * d_input];
+            return;
+        };
+        let rows = || inputs.rows().take(self.n_time);
+        self.quiet = rows().map(|row| row.iter().all(|&u| u == 0.0)).collect();
+        self.inputs = rows().flatten().map(|&u| R::from_f64(u)).collect();
+    }
+
+    /// Number of sequences.
+    #[must_use]
+    pub fn n_members(&self) -> usize {
+        self.pattern_of.len()
+    }
+}
+
+/// Inputs must cover `n_time` steps with `d_input` columns.
+pub(crate) fn check_inputs(inputs: Option<&Signal>, n_time: usize, d_input: usize) -> Result<()> {
+    let found = inputs.map_or(0, Signal::width);
+    if found != d_input {
+        return Err(Error::shape("inputs", format!("{d_input} columns"), format!("{found} columns")));
+    }
+    match inputs {
+        Some(inputs) if inputs.n_time() < n_time => Err(Error::shape(
+            "inputs",
+            format!("at least {n_time} steps"),
+            format!("{} steps", inputs.n_time()),
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,149 @@
+//! A model: base model, layout, generator, prior and scaling, with the learned parameters.
+//!
+//! The coarse operations that learning and inference ask for work on whole sets of codes:
+//! [`Model::scores`] (log likelihood of every sequence under every code), [`Model::gradient`] (of a weighted
+//! sum of them), [`Model::simulate`] (predicted outputs). None exposes a time step or a single particle, so
+//! that another device can stand behind the same operations.
+
+mod initialise;
+mod particles;
+mod simulate;
+mod spec;
+
+pub use particles::{CodePacks, Gradient, Scores, Weights};
+pub use simulate::{Rollout, Start};
+pub use spec::ModelSpec;
+
+use crate::base::BaseModel;
+use crate::family::Scaling;
+use crate::generator::{Layout, Tensor};
+use crate::kernel::Real;
+use crate::{Error, Result};
+
+/// A multi-task dynamical system.
+#[derive(Clone, Debug)]
+pub struct Model<B> {
+    spec: ModelSpec<B>,
+    layout: Layout,
+    scaling: Scaling,
+    parameters: Vec<f32>,
+}
+
+impl<B: BaseModel> Model<B> {
+    /// A model from its architecture, the scaling of its data and its parameters.
+    ///
+    /// # Errors
+    /// An impossible architecture, a parameter vector of the wrong length, a parameter that is not finite.
+    pub fn new(spec: ModelSpec<B>, scaling: Scaling, parameters: Vec<f32>) -> Result<Self> {
+        let layout = spec.layout()?;
+        let sizes = (scaling.d_obs(), scaling.d_input());
+        let wanted = (spec.base.d_obs(), spec.base.d_input());
+        if sizes != wanted {
+            return Err(Error::shape(
+                "scaling",
+                format!("{} outputs and {} inputs", wanted.0, wanted.1),
+                format!("{} outputs and {} inputs", sizes.0, sizes.1),
+            ));
+        }
+        let model = Self { spec, layout, scaling, parameters: vec![] };
+        model.with_parameters(parameters)
+    }
+
+    /// The same model with other parameters.
+    ///
+    /// # Errors
+    /// The wrong number of them, or one that is not finite.
+    pub fn with_parameters(mut self, parameters: Vec<f32>) -> Result<Self> {
+        let expected = self.n_parameters();
+        if parameters.len() != expected {
+            return Err(Error::shape("parameters", expected, parameters.len()));
+        }
+        for tensor in self.tensors() {
+            if let Some(bad) = parameters[tensor.range()].iter().find(|x| !x.is_finite()) {
+                let what = format!("parameter tensor `{}`", tensor.name);
+                return Err(Error::NotFinite { what, value: f64::from(*bad), hint: "" });
+            }
+        }
+        self.parameters = parameters;
+        Ok(self)
+    }
+
+    /// The architecture.
+    #[must_use]
+    pub fn spec(&self) -> &ModelSpec<B> {
+        &self.spec
+    }
+
+    /// The base model.
+    #[must_use]
+    pub fn base(&self) -> &B {
+        &self.spec.base
+    }
+
+    /// Which block of θ is adapted, shared, fixed.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Between data units and model units.
+    #[must_use]
+    pub fn scaling(&self) -> &Scaling {
+        &self.scaling
+    }
+
+    /// Length k of a code.
+    #[must_use]
+    pub fn d_code(&self) -> usize {
+        self.spec.network.d_code
+    }
+
+    /// φ, then the shared blocks, in the order of [`Model::tensors`].
+    #[must_use]
+    pub fn parameters(&self) -> &[f32] {
+        &self.parameters
+    }
+
+    /// Number of learned values.
+    #[must_use]
+    pub fn n_parameters(&self) -> usize {
+        self.spec.network.n_parameters() + self.layout.d_shared()
+    }
+
+    /// The learned tensors: those of the generator, then one per shared block.
+    #[must_use]
+    pub fn tensors(&self) -> Vec<Tensor> {
+        let mut tensors = self.spec.network.tensors();
+        let start = self.spec.network.n_parameters();
+        for block in self.layout.blocks().iter().filter(|b| b.role == crate::generator::Role::Shared) {
+            tensors.push(Tensor {
+                name: format!("shared.{}", block.spec.name),
+                shape: vec![block.spec.len],
+                start: start + block.slot,
+            });
+        }
+        tensors
+    }
+
+    /// The learned value of a shared block, or the constant of a fixed one.
+    #[must_use]
+    pub fn block_values(&self, name: &str) -> Option<Vec<f64>> {
+        let block = self.layout.block(name)?;
+        let start = self.spec.network.n_parameters();
+        match block.role {
+            crate::generator::Role::Adapted => None,
+            crate::generator::Role::Fixed(value) => Some(vec![value; block.spec.len]),
+            crate::generator::Role::Shared => {
+                let slots = block.slots();
+                let values = &self.parameters[start + slots.start..start + slots.end];
+                Some(values.iter().map(|&x| f64::from(x)).collect())
+            }
+        }
+    }
+
+    /// The parameters in the precision of a computation.
+    #[must_use]
+    pub(crate) fn parameters_as<R: Real>(&self) -> Vec<R> {
+        self.parameters.iter().map(|&x| R::from_f64(f64::from(x))).collect()
+    }
+}

@@ -1,0 +1,373 @@
+//! Scores and gradients over sets of codes, sixteen to a pack, packs in chunks over the threads.
+//!
+//! A chunk is a fixed number of packs, whatever the number of threads, and chunk results are added in
+//! order: so the bits do not depend on the threads. Memory: scores are particles × sequences; rollouts
+//! exist for one pack at a time.
+
+use rayon::prelude::*;
+
+use super::Model;
+use crate::base::emission::{Batch, Group, Pull};
+use crate::base::{BaseModel, Drive, Trace, TraceGradient};
+use crate::generator::Tape;
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, Scalar, dispatch};
+
+/// Packs of codes per unit of parallel work.
+const CHUNK: usize = 16;
+
+/// Codes arranged in packs: pack by pack, one row of lanes per dimension.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodePacks<R> {
+    n: usize,
+    d_code: usize,
+    rows: Vec<[R; LANES]>,
+}
+
+impl<R: Real> CodePacks<R> {
+    /// `n` codes, `at(i, d)` being dimension `d` of code `i`. Spare lanes of the last pack repeat the last code.
+    #[must_use]
+    pub fn from_fn(n: usize, d_code: usize, at: impl Fn(usize, usize) -> f64) -> Self {
+        let packs = n.div_ceil(LANES);
+        let row = |pack: usize, d: usize| {
+            std::array::from_fn(|lane| R::from_f64(at((pack * LANES + lane).min(n - 1), d)))
+        };
+        let rows = (0..packs * d_code).map(|i| row(i / d_code, i % d_code)).collect();
+        Self { n, d_code, rows }
+    }
+
+    /// Number of codes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// Number of packs.
+    #[must_use]
+    pub fn n_packs(&self) -> usize {
+        self.n.div_ceil(LANES)
+    }
+
+    /// Dimension `d` of code `i`.
+    #[must_use]
+    pub fn get(&self, i: usize, d: usize) -> R {
+        self.rows[i / LANES * self.d_code + d][i % LANES]
+    }
+
+    /// The codes at these places.
+    #[must_use]
+    pub fn select(&self, places: &[usize]) -> Self {
+        Self::from_fn(places.len(), self.d_code, |i, d| self.get(places[i], d).to_f64())
+    }
+
+    pub(super) fn pack<A: Arch>(&self, pack: usize) -> Vec<Pack<R, A>> {
+        self.rows[pack * self.d_code..(pack + 1) * self.d_code].iter().map(|&r| Pack::new(r)).collect()
+    }
+}
+
+/// log p(Y_i | z_m) for every code m and sequence i.
+#[derive(Clone, Debug)]
+pub struct Scores {
+    n_codes: usize,
+    n_seq: usize,
+    /// Pack by pack, one row of lanes per sequence.
+    rows: Vec<[f32; LANES]>,
+}
+
+impl Scores {
+    /// Number of codes.
+    #[must_use]
+    pub fn n_codes(&self) -> usize {
+        self.n_codes
+    }
+
+    /// Number of sequences.
+    #[must_use]
+    pub fn n_seq(&self) -> usize {
+        self.n_seq
+    }
+
+    /// The score of one code and one sequence.
+    #[must_use]
+    pub fn get(&self, code: usize, sequence: usize) -> f32 {
+        self.rows[code / LANES * self.n_seq + sequence][code % LANES]
+    }
+
+    /// The lanes of one sequence, pack by pack; spare lanes of the last pack included.
+    pub(crate) fn lanes(&self, sequence: usize) -> impl Iterator<Item = &[f32; LANES]> {
+        self.rows.iter().skip(sequence).step_by(self.n_seq)
+    }
+
+    /// Lanes in use in the last pack.
+    pub(crate) fn last_pack_len(&self) -> usize {
+        match self.n_codes % LANES {
+            0 => LANES.min(self.n_codes),
+            rest => rest,
+        }
+    }
+
+    /// Replaces every score by `f(pack, sequence, score)`, in parallel over packs.
+    pub(crate) fn map_packs(&mut self, f: impl Fn(usize, usize, &mut [f32; LANES]) + Sync) {
+        let n_seq = self.n_seq;
+        self.rows.par_chunks_mut(n_seq).with_min_len(CHUNK).enumerate().for_each(|(pack, rows)| {
+            rows.iter_mut().enumerate().for_each(|(i, row)| f(pack, i, row));
+        });
+    }
+}
+
+/// How strongly each sequence pulls on each code.
+#[derive(Clone, Copy, Debug)]
+pub enum Weights<'a> {
+    /// One weight per code and sequence, arranged like the scores they were made from.
+    Dense(&'a Scores),
+    /// For each code, (sequence, weight).
+    Sparse(&'a [Vec<(usize, f64)>]),
+}
+
+/// Gradient of Σ_m Σ_i w_mi log p(Y_i | z_m) with respect to the parameters.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    /// In the order of [`Model::parameters`].
+    pub parameters: Vec<f32>,
+    /// The weighted sum itself.
+    pub weighted_log_likelihood: f64,
+}
+
+/// A group's inputs in every lane.
+pub(super) struct GroupInputs<S> {
+    inputs: Vec<S>,
+}
+
+impl<S: Scalar> GroupInputs<S> {
+    #[inline(always)]
+    pub(super) fn new(group: &Group<S::Real>) -> Self {
+        Self { inputs: group.inputs.iter().map(|&u| S::splat(u)).collect() }
+    }
+
+    #[inline(always)]
+    pub(super) fn drive<'a>(&'a self, group: &'a Group<S::Real>) -> Drive<'a, S> {
+        Drive { inputs: &self.inputs, quiet: &group.quiet }
+    }
+}
+
+impl<B: BaseModel> Model<B> {
+    /// log p(Y_i | z_m) of every sequence under every code, with parameters that learning is trying out.
+    ///
+    /// # Shapes
+    /// `parameters`: [`Model::n_parameters`]; `codes`: M × k; result M × N.
+    #[must_use]
+    pub fn scores(&self, parameters: &[f32], codes: &CodePacks<f32>, batch: &Batch<f32>) -> Scores {
+        let n_seq = batch.n_seq;
+        let mut rows = vec![[0.0; LANES]; codes.n_packs() * n_seq];
+        rows.par_chunks_mut(CHUNK * n_seq).enumerate().for_each(|(chunk, rows)| {
+            let first = chunk * CHUNK;
+            dispatch(ScoreChunk { model: self, parameters, codes, batch, first, rows });
+        });
+        Scores { n_codes: codes.len(), n_seq, rows }
+    }
+
+    /// Gradient of the weighted log likelihood with respect to the parameters.
+    ///
+    /// # Shapes
+    /// As [`Model::scores`]; `weights`: M × N.
+    #[must_use]
+    pub fn gradient(
+        &self,
+        parameters: &[f32],
+        codes: &CodePacks<f32>,
+        batch: &Batch<f32>,
+        weights: Weights<'_>,
+    ) -> Gradient {
+        let chunks = codes.n_packs().div_ceil(CHUNK);
+        let parts: Vec<Gradient> = (0..chunks)
+            .into_par_iter()
+            .map(|chunk| {
+                let first = chunk * CHUNK;
+                dispatch(GradientChunk { model: self, parameters, codes, batch, weights, first })
+            })
+            .collect();
+        let mut sum = Gradient { parameters: vec![0.0; parameters.len()], weighted_log_likelihood: 0.0 };
+        for part in parts {
+            sum.weighted_log_likelihood += part.weighted_log_likelihood;
+            sum.parameters.iter_mut().zip(&part.parameters).for_each(|(s, p)| *s += p);
+        }
+        sum
+    }
+}
+
+/// Buffers of one pack.
+pub(super) struct Buffers<S> {
+    pub tape: Tape<S>,
+    pub adapted: Vec<S>,
+    pub theta: Vec<S>,
+}
+
+impl<S: Lanes> Buffers<S> {
+    pub(super) fn new<B: BaseModel>(model: &Model<B>) -> Self {
+        let (network, layout) = (&model.spec.network, &model.layout);
+        Self {
+            tape: network.tape(),
+            adapted: vec![S::zero(); layout.d_adapted()],
+            theta: vec![S::zero(); layout.d_theta()],
+        }
+    }
+
+    /// θ of one pack of codes.
+    #[inline(always)]
+    pub(super) fn generate<B: BaseModel>(&mut self, model: &Model<B>, parameters: &[S::Real], code: &[S]) {
+        let network = &model.spec.network;
+        let (phi, shared) = parameters.split_at(network.n_parameters());
+        network.forward(phi, code, &mut self.tape, &mut self.adapted);
+        model.layout.assemble(&self.adapted, shared, &mut self.theta);
+    }
+}
+
+struct ScoreChunk<'a, B> {
+    model: &'a Model<B>,
+    parameters: &'a [f32],
+    codes: &'a CodePacks<f32>,
+    batch: &'a Batch<f32>,
+    first: usize,
+    rows: &'a mut [[f32; LANES]],
+}
+
+impl<B: BaseModel> Kernel for ScoreChunk<'_, B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        type P<A> = Pack<f32, A>;
+        let base = &self.model.spec.base;
+        let noise = base.noise();
+        let mut buffers = Buffers::<P<A>>::new(self.model);
+        let mut parts: Vec<_> = self.batch.groups.iter().map(|g| GroupPart::new(base, g)).collect();
+        for (pack, rows) in self.rows.chunks_exact_mut(self.batch.n_seq).enumerate() {
+            buffers.generate(self.model, self.parameters, &self.codes.pack::<A>(self.first + pack));
+            for (group, part) in self.batch.groups.iter().zip(&mut parts) {
+                base.rollout(&buffers.theta, None, part.inputs.drive(group), &mut part.trace);
+                noise.scores(&buffers.theta, &part.trace.outputs, group, &mut part.scores);
+                for (&i, score) in group.members.iter().zip(&part.scores) {
+                    rows[i] = score.to_array();
+                }
+            }
+        }
+    }
+}
+
+/// Buffers of one group of sequences.
+struct GroupPart<S> {
+    inputs: GroupInputs<S>,
+    trace: Trace<S>,
+    /// Scores, or weights, of the members.
+    scores: Vec<S>,
+    d_outputs: Vec<S>,
+}
+
+impl<S: Scalar> GroupPart<S> {
+    fn new<B: BaseModel>(base: &B, group: &Group<S::Real>) -> Self {
+        let trace = base.trace(group.n_time);
+        Self {
+            inputs: GroupInputs::new(group),
+            scores: vec![S::zero(); group.n_members()],
+            d_outputs: vec![S::zero(); trace.outputs.len()],
+            trace,
+        }
+    }
+}
+
+struct GradientChunk<'a, B> {
+    model: &'a Model<B>,
+    parameters: &'a [f32],
+    codes: &'a CodePacks<f32>,
+    batch: &'a Batch<f32>,
+    weights: Weights<'a>,
+    first: usize,
+}
+
+impl<B: BaseModel> Kernel for GradientChunk<'_, B> {
+    type Output = Gradient;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> Gradient {
+        let (model, base) = (self.model, &self.model.spec.base);
+        let network = &model.spec.network;
+        let packs = CHUNK.min(self.codes.n_packs() - self.first);
+        let mut all: Vec<Buffers<Pack<f32, A>>> = (0..packs).map(|_| Buffers::new(model)).collect();
+        let mut parts: Vec<_> = self.batch.groups.iter().map(|g| GroupPart::new(base, g)).collect();
+        let (phi, _) = self.parameters.split_at(network.n_parameters());
+        let mut parameters = vec![0.0; self.parameters.len()];
+        let (d_phi, d_shared) = parameters.split_at_mut(phi.len());
+        let (mut codes, mut d_adapted) = (vec![], vec![Pack::zero(); packs * network.d_out]);
+        let mut d_code = vec![Pack::zero(); network.d_code];
+        let mut total = 0.0;
+        for (pack, buffers) in all.iter_mut().enumerate() {
+            let code = self.codes.pack::<A>(self.first + pack);
+            buffers.generate(model, self.parameters, &code);
+            let mut d_theta = vec![Pack::zero(); buffers.theta.len()];
+            total += self.pull_groups(self.first + pack, &buffers.theta, &mut parts, &mut d_theta);
+            let d_adapted = &mut d_adapted[pack * network.d_out..(pack + 1) * network.d_out];
+            model.layout.assemble_adjoint(&d_theta, d_adapted, d_shared);
+            network.pull_back(phi, &mut buffers.tape, d_adapted, &mut d_code);
+            codes.extend(code);
+        }
+        let tapes: Vec<Tape<Pack<f32, A>>> = all.into_iter().map(|b| b.tape).collect();
+        network.weight_gradient(&tapes, &d_adapted, &codes, d_phi);
+        Gradient { parameters, weighted_log_likelihood: total }
+    }
+}
+
+impl<B: BaseModel> GradientChunk<'_, B> {
+    /// Adds the gradient with respect to θ over all groups; returns the weighted log likelihood.
+    #[inline(always)]
+    fn pull_groups<A: Arch>(
+        &self,
+        pack: usize,
+        theta: &[Pack<f32, A>],
+        parts: &mut [GroupPart<Pack<f32, A>>],
+        d_theta: &mut [Pack<f32, A>],
+    ) -> f64 {
+        let base = &self.model.spec.base;
+        let (noise, start) = (base.noise(), base.start_range());
+        let mut d_start = vec![Pack::zero(); base.d_state()];
+        let mut total = 0.0;
+        for (group, part) in self.batch.groups.iter().zip(parts) {
+            let sparse = self.sparse_pull(pack, group);
+            let lanes: Vec<&[(usize, f64)]> = sparse.iter().map(Vec::as_slice).collect();
+            let pull = match self.weights {
+                Weights::Dense(weights) => {
+                    let rows = &weights.rows[pack * weights.n_seq..(pack + 1) * weights.n_seq];
+                    for (s, &i) in part.scores.iter_mut().zip(&group.members) {
+                        *s = Pack::new(rows[i]);
+                    }
+                    Pull::Dense(&part.scores)
+                }
+                Weights::Sparse(_) if lanes.iter().all(|l| l.is_empty()) => continue,
+                Weights::Sparse(_) => Pull::Sparse(&lanes),
+            };
+            let drive = part.inputs.drive(group);
+            base.rollout(theta, None, drive, &mut part.trace);
+            let gradients = (part.d_outputs.as_mut_slice(), &mut *d_theta);
+            let weighted = noise.pull(theta, &part.trace.outputs, group, pull, gradients);
+            total += (0..LANES).map(|l| f64::from(weighted.lane(l))).sum::<f64>();
+            let gradient = TraceGradient { outputs: &part.d_outputs, theta: d_theta, start: &mut d_start };
+            base.adjoint(theta, drive, &part.trace, gradient);
+            for (at, &d) in start.clone().zip(&d_start) {
+                d_theta[at] += d;
+            }
+        }
+        total
+    }
+
+    /// For each lane of a pack, the members of the group that pull on it.
+    fn sparse_pull(&self, pack: usize, group: &Group<f32>) -> Vec<Vec<(usize, f64)>> {
+        let Weights::Sparse(all) = self.weights else { return vec![] };
+        let lanes = (pack * LANES..(pack + 1) * LANES).map(|m| all.get(m).map_or(&[][..], Vec::as_slice));
+        let place = |i: usize| group.members.binary_search(&i).ok();
+        lanes.map(|pairs| pairs.iter().filter_map(|&(i, w)| Some((place(i)?, w))).collect()).collect()
+    }
+}

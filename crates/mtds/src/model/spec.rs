@@ -1,0 +1,102 @@
+//! The architecture of a model, as a person chooses it and as it is stored.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::BaseModel;
+use crate::generator::{Activation, FeatureMap, Hidden, Layout, Network, Role, Skip};
+use crate::{Error, Result};
+
+/// Base model, roles of its blocks, and generator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelSpec<B> {
+    /// The base model.
+    pub base: B,
+    /// Roles that differ from the base model's defaults, by block name.
+    pub roles: Vec<(String, Role)>,
+    /// The generator; its output width follows from the roles.
+    pub network: Network,
+}
+
+impl<B: BaseModel> ModelSpec<B> {
+    /// An affine generator from codes of length `d_code`, default roles.
+    #[must_use]
+    pub fn new(base: B, d_code: usize) -> Self {
+        let network = Network {
+            d_code,
+            features: FeatureMap::Identity,
+            hidden: vec![],
+            skip: Skip::None,
+            d_out: adapted_len(&base, &[]),
+        };
+        Self { base, roles: vec![], network }
+    }
+
+    /// Gives a block of θ another role.
+    #[must_use]
+    pub fn role(mut self, block: &str, role: Role) -> Self {
+        self.roles.retain(|(name, _)| name != block);
+        self.roles.push((block.to_owned(), role));
+        self.network.d_out = adapted_len(&self.base, &self.roles);
+        self
+    }
+
+    /// Puts hidden layers of these widths between code and θ.
+    #[must_use]
+    pub fn hidden(mut self, widths: &[usize], activation: Activation) -> Self {
+        self.network.hidden = widths.iter().map(|&width| Hidden { width, activation }).collect();
+        self
+    }
+
+    /// Restricts the last layer to this rank, for base models with many parameters.
+    #[must_use]
+    pub fn low_rank(mut self, rank: usize) -> Self {
+        self.network.hidden.push(Hidden { width: rank, activation: Activation::Identity });
+        self
+    }
+
+    /// Chooses the fixed first layer.
+    #[must_use]
+    pub fn features(mut self, features: FeatureMap) -> Self {
+        self.network.features = features;
+        self
+    }
+
+    /// Adds a path beside the layers.
+    #[must_use]
+    pub fn skip(mut self, skip: Skip) -> Self {
+        self.network.skip = skip;
+        self
+    }
+
+    /// The layout of θ.
+    ///
+    /// # Errors
+    /// A base model or generator of impossible size, a role for a block that does not exist, a generator
+    /// whose output width does not fit the roles.
+    pub fn layout(&self) -> Result<Layout> {
+        self.base.validate()?;
+        if self.network.d_code == 0 {
+            return Err(Error::setting("code", "found length 0; a code needs at least one dimension"));
+        }
+        if let Some(l) = self.network.hidden.iter().position(|h| h.width == 0) {
+            return Err(Error::setting("hidden", format!("layer {} has no units", l + 1)));
+        }
+        let layout = Layout::new(self.base.blocks(), &self.roles)?;
+        if layout.d_adapted() == 0 {
+            return Err(Error::setting("roles", "no block is adapted; with no use for the code there is no family"));
+        }
+        if layout.d_adapted() != self.network.d_out {
+            return Err(Error::shape("generator output", layout.d_adapted(), self.network.d_out));
+        }
+        Ok(layout)
+    }
+}
+
+/// Entries of θ that the generator produces; roles for unknown blocks are reported later, by the layout.
+fn adapted_len<B: BaseModel>(base: &B, roles: &[(String, Role)]) -> usize {
+    let role_of = |name: &str, default: &Role| {
+        roles.iter().find(|(n, _)| n == name).map_or(default.clone(), |(_, role)| role.clone())
+    };
+    let adapted = |b: &crate::generator::BlockSpec| role_of(b.name, &b.role) == Role::Adapted;
+    base.blocks().iter().filter(|b| adapted(b)).map(|b| b.len).sum()
+}
