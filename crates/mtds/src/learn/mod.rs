@@ -1,1 +1,24 @@
-//! learn
+//! Learning: an optimiser, schedules, early stopping and exact checkpoints around any [`Objective`].
+//!
+//! An objective is a function of one flat parameter vector. The trainer asks it for gradients and held-out
+//! bounds and knows nothing else about it, so every way of learning shares this one loop.
+
+pub mod adam;
+pub mod checkpoint;
+pub mod history;
+pub mod objective;
+pub mod plan;
+pub mod schedule;
+pub mod stopping;
+#[cfg(test)]
+mod toy;
+pub mod trainer;
+
+pub use adam::{AdamState, AdamStep};
+pub use checkpoint::Checkpoint;
+pub use history::{History, StepRecord, ValidationRecord};
+pub use objective::{Objective, ParameterGroup, StepReport};
+pub use plan::TrainingPlan;
+pub use schedule::{Interpolation, Schedule};
+pub use stopping::{Best, StoppingRule};
+pub use trainer::{Control, Outcome, Progress, Status, Trainer};

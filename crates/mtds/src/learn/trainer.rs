@@ -1,0 +1,285 @@
+//! The training loop: gradient, optimiser, held-out check, and a step that counts wholly or not at all.
+
+use serde::{Deserialize, Serialize};
+
+use super::adam::{self, AdamState};
+use super::checkpoint::Checkpoint;
+use super::history::{History, StepRecord, ValidationRecord};
+use super::objective::{Objective, ParameterGroup, StepReport, check_groups};
+use super::plan::TrainingPlan;
+use super::stopping::Stopping;
+use crate::random::{self, Random};
+use crate::{Error, Result};
+
+/// What an observer wants after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Return from [`Trainer::run`] now; the run can go on later.
+    Stop,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// All steps of the plan were taken.
+    Finished,
+    /// The held-out bound stopped gaining.
+    StoppedEarly,
+    /// The observer asked to stop; there are steps left to take.
+    Interrupted,
+}
+
+/// Where a run stands after a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// The step just taken, from 1.
+    pub step: u64,
+    /// Steps in the plan.
+    pub steps: u64,
+    /// The loss with all penalties, before the step.
+    pub loss: f64,
+    /// The bound per observation in nats, before the step.
+    pub bound: f64,
+    /// Mean effective sample size, where the objective has one.
+    pub ess: Option<f64>,
+    /// The held-out bound per observation after the step, where it was checked.
+    pub validation: Option<f64>,
+    /// The best held-out bound so far.
+    pub best_validation: Option<f64>,
+    /// The learning rate of the step.
+    pub learning_rate: f64,
+    /// Norm of the gradient over all parameters, penalties included, before clipping.
+    pub gradient_norm: f64,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The parameters with the best held-out bound; the last ones where nothing was held out.
+    pub parameters: Vec<f32>,
+    /// Why the run ended.
+    pub status: Status,
+    /// The steps taken so far.
+    pub step: u64,
+    /// The best held-out bound per observation.
+    pub best_validation: Option<f64>,
+    /// The course of the run.
+    pub history: History,
+}
+
+/// Minimises an [`Objective`] by a [`TrainingPlan`].
+pub struct Trainer<O: Objective> {
+    objective: O,
+    groups: Vec<ParameterGroup>,
+    plan: TrainingPlan,
+    step: u64,
+    state: AdamState,
+    /// Where a step is prepared; changes places with `state` once nothing can go wrong any more.
+    trial: AdamState,
+    gradient: Vec<f32>,
+    random: Random,
+    stopping: Stopping,
+    history: History,
+}
+
+impl<O: Objective> Trainer<O> {
+    /// A run from `parameters`; all its randomness comes from `seed`.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a plan that cannot be followed, [`Error::Shape`] when the objective's groups do
+    /// not tile the parameters, [`Error::NotFinite`] for a parameter that is not finite.
+    pub fn new(objective: O, parameters: Vec<f32>, plan: TrainingPlan, seed: u64) -> Result<Self> {
+        let history = History::new(plan.history_capacity);
+        let state = AdamState::new(parameters);
+        let random = random::stream(seed, 0);
+        let start = Checkpoint {
+            step: 0,
+            plan,
+            groups: objective.groups(),
+            state,
+            stopping: Stopping::default(),
+            history,
+            random,
+            objective: serde_json::Value::Null,
+        };
+        Self::start(objective, start)
+    }
+
+    /// Goes on from a checkpoint, to the same bits as the run that made it.
+    ///
+    /// Change `checkpoint.plan` beforehand to go on differently, e.g. for more steps or at a lower rate.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when the checkpoint belongs to another objective; else as for [`Trainer::new`].
+    pub fn resume(mut objective: O, checkpoint: Checkpoint) -> Result<Self> {
+        checkpoint.check_fits(&objective.groups())?;
+        objective.restore(&checkpoint.objective)?;
+        Self::start(objective, checkpoint)
+    }
+
+    fn start(objective: O, from: Checkpoint) -> Result<Self> {
+        let Checkpoint { step, plan, state, stopping, history, random, .. } = from;
+        plan.check()?;
+        let groups = objective.groups();
+        check_groups(&groups, state.parameters.len())?;
+        if let Some(i) = state.parameters.iter().position(|w| !w.is_finite()) {
+            let what = format!("initial parameter {i}");
+            return Err(Error::NotFinite { what, value: f64::from(state.parameters[i]), hint: "" });
+        }
+        let (trial, gradient) = (state.clone(), vec![0.0; state.parameters.len()]);
+        Ok(Self { objective, groups, plan, step, state, trial, gradient, random, stopping, history })
+    }
+
+    /// Takes steps until the plan is done, the held-out bound stops gaining, or `observer` says stop.
+    ///
+    /// The observer sees every step. After [`Status::Interrupted`], `run` may be called again.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] with the step, and the parameter group or number that broke; and whatever the
+    /// objective returns. The failed step leaves no trace: [`parameters`](Self::parameters) and
+    /// [`checkpoint`](Self::checkpoint) are those of the step before it.
+    pub fn run(&mut self, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<Outcome> {
+        while self.status() == Status::Interrupted {
+            let progress = self.advance()?;
+            if observer(&progress) == Control::Stop {
+                break;
+            }
+        }
+        Ok(self.outcome())
+    }
+
+    /// The current parameters: those after the last good step.
+    #[must_use]
+    pub fn parameters(&self) -> &[f32] {
+        &self.state.parameters
+    }
+
+    /// The objective.
+    #[must_use]
+    pub fn objective(&self) -> &O {
+        &self.objective
+    }
+
+    /// Everything that [`Trainer::resume`] needs.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            step: self.step,
+            plan: self.plan.clone(),
+            groups: self.groups.clone(),
+            state: self.state.clone(),
+            stopping: self.stopping.clone(),
+            history: self.history.clone(),
+            random: self.random.clone(),
+            objective: self.objective.state(),
+        }
+    }
+
+    /// What the run has come to so far.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        let best = self.stopping.best.as_ref();
+        Outcome {
+            parameters: best.map_or(&self.state.parameters, |best| &best.parameters).clone(),
+            status: self.status(),
+            step: self.step,
+            best_validation: best.map(|best| best.bound),
+            history: self.history.clone(),
+        }
+    }
+
+    fn status(&self) -> Status {
+        if self.step >= self.plan.steps {
+            Status::Finished
+        } else if self.stopping.is_exhausted(&self.plan.stopping) {
+            Status::StoppedEarly
+        } else {
+            Status::Interrupted
+        }
+    }
+
+    fn advance(&mut self) -> Result<Progress> {
+        let step = self.step + 1;
+        let mut random = self.random.clone();
+        let (report, gradient_norm) = self.penalised_gradient(step, &mut random)?;
+        let settings = self.plan.adam_step(step);
+        self.state.step_into(&mut self.trial, &self.gradient, &self.groups, &settings);
+        self.objective.finish_step(&mut self.trial.parameters, step);
+        self.require_finite(&self.trial.parameters, step, f32::is_finite)?;
+        let validation = self.held_out_bound(step)?;
+
+        std::mem::swap(&mut self.state, &mut self.trial);
+        self.random = random;
+        self.step = step;
+        self.note(&report, validation);
+        Ok(Progress {
+            step,
+            steps: self.plan.steps,
+            loss: report.loss,
+            bound: report.bound,
+            ess: report.ess,
+            validation,
+            best_validation: self.stopping.best.as_ref().map(|best| best.bound),
+            learning_rate: settings.learning_rate,
+            gradient_norm,
+        })
+    }
+
+    /// Fills the gradient, penalties added and clipped; the report counts the penalties, the norm is unclipped.
+    fn penalised_gradient(&mut self, step: u64, random: &mut Random) -> Result<(StepReport, f64)> {
+        let parameters = &self.state.parameters;
+        self.gradient.fill(0.0);
+        let mut report = self.objective.gradient(parameters, &mut self.gradient, step, random)?;
+        report.loss += adam::add_l2(&self.groups, parameters, &mut self.gradient);
+        let numbers = [
+            ("the loss", report.loss),
+            ("the bound", report.bound),
+            ("the effective sample size", report.ess.unwrap_or(0.0)),
+        ];
+        if let Some((what, _)) = numbers.iter().find(|(_, value)| !value.is_finite()) {
+            return Err(Error::Diverged { step, what: (*what).into() });
+        }
+        self.require_finite(&self.gradient, step, f32::is_finite)?;
+        let norm = adam::norm(&self.gradient);
+        adam::clip(&mut self.gradient, norm, self.plan.clip_norm);
+        // A square that overflows would freeze its parameter for the rest of the run without a word.
+        self.require_finite(&self.gradient, step, |g| (g * g).is_finite())?;
+        Ok((report, norm))
+    }
+
+    fn require_finite(&self, values: &[f32], step: u64, is_good: fn(f32) -> bool) -> Result<()> {
+        let broken =
+            |group: &&ParameterGroup| !values[group.range.clone()].iter().all(|&value| is_good(value));
+        match self.groups.iter().find(broken) {
+            Some(group) => Err(Error::Diverged { step, what: format!("parameter group `{}`", group.name) }),
+            None => Ok(()),
+        }
+    }
+
+    fn held_out_bound(&mut self, step: u64) -> Result<Option<f64>> {
+        if !self.plan.stopping.is_due(step, self.plan.steps) {
+            return Ok(None);
+        }
+        match self.objective.validate(&self.trial.parameters)? {
+            Some(bound) if !bound.is_finite() => {
+                Err(Error::Diverged { step, what: "the held-out bound".into() })
+            }
+            bound => Ok(bound),
+        }
+    }
+
+    fn note(&mut self, report: &StepReport, validation: Option<f64>) {
+        self.history.record_step(StepRecord::new(self.step, report));
+        if let Some(bound) = validation {
+            self.stopping.observe(&self.plan.stopping, self.step, bound, &self.state.parameters);
+            self.history.record_validation(ValidationRecord { step: self.step, bound });
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "trainer_tests.rs"]
+mod tests;
