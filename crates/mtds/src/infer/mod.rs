@@ -1,1 +1,34 @@
-//! infer
+//! Posteriors over codes: from a log density to weighted draws, a mixture, the evidence and its quality.
+//!
+//! Nothing here knows a model. A caller wraps model, data and prior into a [`LogTarget`] over points
+//! `u ∈ R^d` (the code z, perhaps with `log s` beside it) and receives a [`Posterior`]:
+//!
+//! * [`adaptive_importance`]: Algorithm 2 of Bird & Williams (2020), online, no gradients;
+//! * [`map_laplace`]: several ascents to the modes, Laplace at each, corrected by importance weights.
+
+mod bfgs;
+mod em;
+mod hot;
+mod importance;
+mod kmeans;
+mod laplace;
+mod linear;
+mod map;
+mod mixture;
+mod mixture_algebra;
+mod pareto;
+mod points;
+mod posterior;
+mod target;
+mod weighted;
+
+#[cfg(test)]
+mod tests;
+
+pub use importance::{AdaptiveImportance, Start, adaptive_importance};
+pub use map::{MapLaplace, map_laplace};
+pub use mixture::GaussianMixture;
+pub use pareto::pareto_shape;
+pub use points::Points;
+pub use posterior::{Diagnostics, Method, Posterior, Status};
+pub use target::{LogTarget, SmoothTarget};

@@ -1,0 +1,136 @@
+//! Laplace's approximation at the modes that several climbs found.
+//!
+//! ```text
+//! Λ = −∇² log p(y, u*)          q(u) = N(u*, Λ⁻¹)          log p(y) ≈ log p(y, u*) + d/2 log 2π − ½ log |Λ|
+//! Λ_ab ≈ −(g_a(u* + h_b e_b) − g_a(u* − h_b e_b)) / 2 h_b
+//! ```
+//!
+//! Modes are one if they lie within [`SAME_MODE`] standard deviations of the better; different ones are
+//! weighed by their Laplace evidence.
+
+use super::bfgs::Climb;
+use super::linear::{self, dot, times_vector};
+use super::target::{self, SmoothTarget};
+use super::{GaussianMixture, Points};
+
+/// Distance in the better mode's standard deviations below which two climbs ended at one mode.
+const SAME_MODE: f64 = 0.5;
+/// Difference step in standard deviations: small for curvature, large for targets computed in single precision.
+const DIFFERENCE: f64 = 1e-3;
+/// Modes with less of the evidence than this are dropped.
+const LIGHTEST_MODE: f64 = 1e-8;
+
+/// A maximum with its precision matrix.
+#[derive(Clone, Debug)]
+pub(crate) struct Mode {
+    pub(crate) point: Vec<f64>,
+    pub(crate) value: f64,
+    /// `Λ`, row-major, positive definite.
+    pub(crate) precision: Vec<f64>,
+}
+
+/// The different modes among the climbs, the best first, and how many gradients they cost.
+///
+/// `widest` is the largest variance that any direction of a mode may have.
+pub(crate) fn modes<T: SmoothTarget + ?Sized>(
+    target: &T,
+    climbs: &[Climb],
+    widest: f64,
+) -> (Vec<Mode>, usize) {
+    let d = target.dim();
+    let deviation = |a: &[f64]| -> Vec<f64> { (0..d).map(|k| a[k * d + k].abs().sqrt()).collect() };
+    let mut scales: Vec<Vec<f64>> = climbs.iter().map(|c| deviation(&c.inverse_hessian)).collect();
+    let mut found = Vec::new();
+    let mut evaluations = 0;
+    // Twice: the optimiser's idea of the scale may be far off, the first differences' is not.
+    for _ in 0..2 {
+        let points: Vec<&[f64]> = climbs.iter().map(|c| c.point.as_slice()).collect();
+        let hessians = negative_hessians(target, &points, &scales);
+        evaluations += 2 * d * climbs.len();
+        let precisions = hessians.iter().map(|h| linear::raise_eigenvalues(h, d, 1.0 / widest));
+        found = climbs
+            .iter()
+            .zip(precisions)
+            .map(|(c, precision)| Mode { point: c.point.clone(), value: c.value, precision })
+            .collect();
+        for (scale, mode) in scales.iter_mut().zip(&found) {
+            if let Some(covariance) = linear::invert_spd(&mode.precision, d) {
+                *scale = deviation(&covariance);
+            }
+        }
+    }
+    (different(found), evaluations)
+}
+
+/// Negative Hessians by central differences of the gradient, all in one batched call.
+///
+/// A mode next to the edge of the support has differences on one side only; where there are none, 0.
+fn negative_hessians<T: SmoothTarget + ?Sized>(
+    target: &T,
+    points: &[&[f64]],
+    scales: &[Vec<f64>],
+) -> Vec<Vec<f64>> {
+    let d = target.dim();
+    let mut probes = Points::zeros(d, points.len() * 2 * d);
+    for (i, point) in points.iter().enumerate() {
+        for k in 0..2 * d {
+            let mut probe = point.to_vec();
+            let h = DIFFERENCE * scales[i][k / 2];
+            probe[k / 2] += if k % 2 == 0 { h } else { -h };
+            probes.set_point(i * 2 * d + k, &probe);
+        }
+    }
+    let mut values = vec![0.0; probes.len()];
+    let mut gradients = Points::zeros(d, probes.len());
+    target::evaluate_smooth(target, &probes, &mut values, &mut gradients);
+    (0..points.len())
+        .map(|i| {
+            let mut hessian = vec![0.0; d * d];
+            for b in 0..d {
+                let (up, down) = (i * 2 * d + 2 * b, i * 2 * d + 2 * b + 1);
+                let width = probes.column(b)[up] - probes.column(b)[down];
+                let usable = width > 0.0 && values[up].is_finite() && values[down].is_finite();
+                for a in (0..d).filter(|_| usable) {
+                    hessian[a * d + b] = (gradients.column(a)[down] - gradients.column(a)[up]) / width;
+                }
+            }
+            linear::symmetrise(&mut hessian, d);
+            hessian
+        })
+        .collect()
+}
+
+/// The modes without repetitions, the best first.
+fn different(mut found: Vec<Mode>) -> Vec<Mode> {
+    found.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let mut kept: Vec<Mode> = Vec::new();
+    for mode in found {
+        let repeats = kept.iter().any(|better| {
+            let apart: Vec<f64> = mode.point.iter().zip(&better.point).map(|(a, b)| a - b).collect();
+            dot(&apart, &times_vector(&better.precision, &apart)) < SAME_MODE * SAME_MODE
+        });
+        if !repeats {
+            kept.push(mode);
+        }
+    }
+    kept
+}
+
+/// The mixture of Laplace approximations, weighed by their evidence; `None` without a usable mode.
+pub(crate) fn mixture(modes: &[Mode], dim: usize) -> Option<GaussianMixture> {
+    let usable: Vec<(&Mode, f64, Vec<f64>)> = modes
+        .iter()
+        .filter_map(|mode| {
+            let factor = linear::cholesky(&mode.precision, dim)?;
+            let covariance = linear::gram_of_lower(&linear::invert_lower(&factor, dim), dim);
+            Some((mode, mode.value - linear::log_diagonal_sum(&factor, dim), covariance))
+        })
+        .collect();
+    let best = usable.iter().map(|u| u.1).fold(f64::NEG_INFINITY, f64::max);
+    let heavy: Vec<_> = usable.into_iter().filter(|u| (u.1 - best).exp() >= LIGHTEST_MODE).collect();
+    let total: f64 = heavy.iter().map(|u| (u.1 - best).exp()).sum();
+    let weights = heavy.iter().map(|u| (u.1 - best).exp() / total).collect();
+    let means = heavy.iter().flat_map(|u| u.0.point.clone()).collect();
+    let covariances = heavy.iter().flat_map(|u| u.2.clone()).collect();
+    (!heavy.is_empty()).then(|| GaussianMixture::from_flat(dim, weights, means, covariances).ok())?
+}

@@ -1,0 +1,7 @@
+//! Inference against targets whose answers are known.
+
+mod importance;
+mod map;
+mod mixture;
+mod targets;
+mod timing;

@@ -1,0 +1,78 @@
+//! What an update costs besides the target; run with `--ignored --nocapture` on a quiet machine.
+
+use std::time::Instant;
+
+use super::targets::{Function, gaussian, squared_and_coupled};
+use crate::infer::{AdaptiveImportance, GaussianMixture, LogTarget, Points, Start, adaptive_importance};
+use crate::random::stream;
+
+/// Costs next to nothing, and never lets the passes stop early.
+struct Free;
+
+impl LogTarget for Free {
+    fn dim(&self) -> usize {
+        5
+    }
+
+    fn log_density(&self, points: &Points, out: &mut [f64]) {
+        out.fill(0.0);
+        for d in 0..5 {
+            out.iter_mut().zip(points.column(d)).for_each(|(o, x)| *o -= 4.0 * (x - 0.5) * (x - 0.5));
+        }
+    }
+}
+
+#[test]
+#[ignore = "timing"]
+fn update_in_five_dimensions() {
+    let settings = AdaptiveImportance { stop_ess_fraction: 1.0, ..AdaptiveImportance::default() };
+    let prior = GaussianMixture::standard_normal(5).unwrap();
+    let mut random = stream(1, 0);
+    let first = adaptive_importance(&settings, &Free, Start::Prior(&prior), &mut random).unwrap();
+    let previous = first.mixture().unwrap();
+    for (name, start) in [("prior", Start::Prior(&prior)), ("previous", Start::Previous(previous))] {
+        let mut millis: Vec<f64> = (0..200)
+            .map(|_| {
+                let begin = Instant::now();
+                let posterior = adaptive_importance(&settings, &Free, start, &mut random).unwrap();
+                assert_eq!(posterior.diagnostics().evaluations, 12_000);
+                1e3 * begin.elapsed().as_secs_f64()
+            })
+            .collect();
+        millis.sort_by(f64::total_cmp);
+        println!(
+            "{name}: median {:.2} ms, best {:.2} ms; mixture of {}",
+            millis[100],
+            millis[0],
+            previous.len()
+        );
+        assert!(millis[100] < 2.5, "an update costs {} ms", millis[100]);
+    }
+}
+
+/// Effective sample size and tail with and without the broad share in the proposals.
+#[test]
+#[ignore = "measurement"]
+fn effect_of_the_defensive_share() {
+    let bimodal = Function { dim: 2, function: squared_and_coupled };
+    let banana = Function { dim: 4, function: super::targets::banana };
+    let gaussian = gaussian(5);
+    let targets: [(&str, &dyn LogTarget); 3] =
+        [("bimodal", &bimodal), ("banana", &banana), ("gaussian", &gaussian)];
+    for (name, target) in targets {
+        for share in [0.0, 0.02, 0.05, 0.1] {
+            let settings = AdaptiveImportance { defensive_share: share, ..AdaptiveImportance::default() };
+            let prior = GaussianMixture::standard_normal(target.dim()).unwrap();
+            let (mut ess, mut k, mut worst) = (0.0, 0.0, f64::NEG_INFINITY);
+            for seed in 0..40 {
+                let start = Start::Prior(&prior);
+                let found = adaptive_importance(&settings, target, start, &mut stream(seed, 3)).unwrap();
+                let shape = found.diagnostics().pareto_k.unwrap();
+                ess += found.diagnostics().ess / 40.0;
+                k += shape / 40.0;
+                worst = f64::max(worst, shape);
+            }
+            println!("{name}: share {share}: ESS {ess:.0} of 3000, k {k:.2}, worst {worst:.2}");
+        }
+    }
+}
