@@ -3,7 +3,9 @@
 pub mod features;
 pub mod layout;
 pub mod network;
+pub mod prior;
 
 pub use features::FeatureMap;
 pub use layout::{Block, BlockSpec, Layout, Role};
 pub use network::{Activation, Hidden, Network, Skip, Tape, Tensor};
+pub use prior::Prior;

@@ -6,6 +6,7 @@
 pub mod adam;
 pub mod checkpoint;
 pub mod history;
+pub mod mco;
 pub mod objective;
 pub mod plan;
 pub mod schedule;
@@ -17,6 +18,7 @@ pub mod trainer;
 pub use adam::{AdamState, AdamStep};
 pub use checkpoint::Checkpoint;
 pub use history::{History, StepRecord, ValidationRecord};
+pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep, NoiseRule};
 pub use objective::{Objective, ParameterGroup, StepReport};
 pub use plan::TrainingPlan;
 pub use schedule::{Interpolation, Schedule};

@@ -16,7 +16,7 @@ pub use spec::ModelSpec;
 
 use crate::base::BaseModel;
 use crate::family::Scaling;
-use crate::generator::{Layout, Tensor};
+use crate::generator::{Layout, Prior, Role, Tensor};
 use crate::kernel::Real;
 use crate::{Error, Result};
 
@@ -26,6 +26,7 @@ pub struct Model<B> {
     spec: ModelSpec<B>,
     layout: Layout,
     scaling: Scaling,
+    prior: Prior,
     parameters: Vec<f32>,
 }
 
@@ -45,7 +46,7 @@ impl<B: BaseModel> Model<B> {
                 format!("{} outputs and {} inputs", sizes.0, sizes.1),
             ));
         }
-        let model = Self { spec, layout, scaling, parameters: vec![] };
+        let model = Self { spec, layout, scaling, prior: Prior::StandardNormal, parameters: vec![] };
         model.with_parameters(parameters)
     }
 
@@ -66,6 +67,22 @@ impl<B: BaseModel> Model<B> {
         }
         self.parameters = parameters;
         Ok(self)
+    }
+
+    /// The same model with another prior over codes, for inference.
+    ///
+    /// # Errors
+    /// A prior over codes of another length.
+    pub fn with_prior(mut self, prior: Prior) -> Result<Self> {
+        prior.mixture(self.d_code())?;
+        self.prior = prior;
+        Ok(self)
+    }
+
+    /// What inference believes about a code before any observation.
+    #[must_use]
+    pub fn prior(&self) -> &Prior {
+        &self.prior
     }
 
     /// The architecture.
@@ -115,7 +132,7 @@ impl<B: BaseModel> Model<B> {
     pub fn tensors(&self) -> Vec<Tensor> {
         let mut tensors = self.spec.network.tensors();
         let start = self.spec.network.n_parameters();
-        for block in self.layout.blocks().iter().filter(|b| b.role == crate::generator::Role::Shared) {
+        for block in self.layout.blocks().iter().filter(|b| b.role == Role::Shared) {
             tensors.push(Tensor {
                 name: format!("shared.{}", block.spec.name),
                 shape: vec![block.spec.len],
@@ -131,9 +148,9 @@ impl<B: BaseModel> Model<B> {
         let block = self.layout.block(name)?;
         let start = self.spec.network.n_parameters();
         match block.role {
-            crate::generator::Role::Adapted => None,
-            crate::generator::Role::Fixed(value) => Some(vec![value; block.spec.len]),
-            crate::generator::Role::Shared => {
+            Role::Adapted => None,
+            Role::Fixed(value) => Some(vec![value; block.spec.len]),
+            Role::Shared => {
                 let slots = block.slots();
                 let values = &self.parameters[start + slots.start..start + slots.end];
                 Some(values.iter().map(|&x| f64::from(x)).collect())

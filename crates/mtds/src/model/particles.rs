@@ -26,12 +26,13 @@ pub struct CodePacks<R> {
 impl<R: Real> CodePacks<R> {
     /// `n` codes, `at(i, d)` being dimension `d` of code `i`. Spare lanes of the last pack repeat the last code.
     #[must_use]
-    pub fn from_fn(n: usize, d_code: usize, at: impl Fn(usize, usize) -> f64) -> Self {
+    pub fn from_fn(n: usize, d_code: usize, at: impl Fn(usize, usize) -> f64 + Sync) -> Self {
         let packs = n.div_ceil(LANES);
         let row = |pack: usize, d: usize| {
             std::array::from_fn(|lane| R::from_f64(at((pack * LANES + lane).min(n - 1), d)))
         };
-        let rows = (0..packs * d_code).map(|i| row(i / d_code, i % d_code)).collect();
+        let places = (0..packs * d_code).into_par_iter().with_min_len(64);
+        let rows = places.map(|i| row(i / d_code, i % d_code)).collect();
         Self { n, d_code, rows }
     }
 
@@ -98,25 +99,14 @@ impl Scores {
         self.rows[code / LANES * self.n_seq + sequence][code % LANES]
     }
 
-    /// The lanes of one sequence, pack by pack; spare lanes of the last pack included.
-    pub(crate) fn lanes(&self, sequence: usize) -> impl Iterator<Item = &[f32; LANES]> {
-        self.rows.iter().skip(sequence).step_by(self.n_seq)
+    /// Pack by pack, one row of lanes per sequence; spare lanes of the last pack hold −∞.
+    pub(crate) fn rows(&self) -> &[[f32; LANES]] {
+        &self.rows
     }
 
-    /// Lanes in use in the last pack.
-    pub(crate) fn last_pack_len(&self) -> usize {
-        match self.n_codes % LANES {
-            0 => LANES.min(self.n_codes),
-            rest => rest,
-        }
-    }
-
-    /// Replaces every score by `f(pack, sequence, score)`, in parallel over packs.
-    pub(crate) fn map_packs(&mut self, f: impl Fn(usize, usize, &mut [f32; LANES]) + Sync) {
-        let n_seq = self.n_seq;
-        self.rows.par_chunks_mut(n_seq).with_min_len(CHUNK).enumerate().for_each(|(pack, rows)| {
-            rows.iter_mut().enumerate().for_each(|(i, row)| f(pack, i, row));
-        });
+    /// See [`Scores::rows`].
+    pub(crate) fn rows_mut(&mut self) -> &mut [[f32; LANES]] {
+        &mut self.rows
     }
 }
 
@@ -168,6 +158,9 @@ impl<B: BaseModel> Model<B> {
             let first = chunk * CHUNK;
             dispatch(ScoreChunk { model: self, parameters, codes, batch, first, rows });
         });
+        let used = codes.len() - codes.n_packs().saturating_sub(1) * LANES;
+        let last_pack = rows.len().saturating_sub(n_seq);
+        rows[last_pack..].iter_mut().for_each(|row| row[used..].fill(f32::NEG_INFINITY));
         Scores { n_codes: codes.len(), n_seq, rows }
     }
 

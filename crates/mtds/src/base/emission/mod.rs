@@ -121,6 +121,8 @@ impl Noise {
     }
 
     /// Gradient with respect to δ of [`Noise::shift`], and (in place) with respect to the noise before it.
+    ///
+    /// `theta` is what the shift left.
     #[inline(always)]
     pub fn shift_adjoint<S: Scalar>(&self, theta: &[S], delta: S, d_theta: &mut [S]) -> S {
         let factor = delta.exp();

@@ -17,3 +17,7 @@ pub fn stream(seed: u64, stream: u64) -> Random {
     random.set_stream(stream);
     random
 }
+
+mod sobol;
+
+pub use sobol::ShiftedSobol;
