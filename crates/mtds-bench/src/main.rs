@@ -77,32 +77,30 @@ fn main() -> ExitCode {
 /// Runs everything; whether all engines agree.
 fn run(arguments: &Arguments) -> Result<bool> {
     let settings = work_settings(arguments)?;
-    let folder = tempfile::tempdir().map_err(|source| Error::File { path: std::env::temp_dir(), source })?;
-    let problem = settings.problem.write(folder.path())?;
-    let mut works = own_works(&settings)?;
-    let mut peers = start_peers(arguments)?;
-    let schedule = schedule(arguments);
-    let (mut rows, mut checks) = (Vec::new(), Vec::new());
-    for assignment in assignments(&settings, &problem) {
-        if !arguments.only.is_empty() && !arguments.only.iter().any(|name| name == assignment.name) {
-            continue;
-        }
-        let measured = measure(&mut contestants(&assignment, &mut works, &mut peers), schedule)?;
-        rows.extend(report::rows(assignment.name, &measured));
-        checks.extend(agreements(&assignment, &measured));
-    }
-    let report = Report {
-        rows,
-        checks,
-        settings: report_settings(schedule, &settings),
-        seed: arguments.seed,
-        version: env!("CARGO_PKG_VERSION"),
-    };
+    let report = measure_all(arguments, &settings)?;
     print(&report);
     if let Some(path) = &arguments.json {
         report.write(path)?;
     }
     Ok(report.checks.iter().all(|check| check.agrees))
+}
+
+fn measure_all(arguments: &Arguments, settings: &WorkSettings) -> Result<Report> {
+    let folder = tempfile::tempdir().map_err(|source| Error::File { path: std::env::temp_dir(), source })?;
+    let problem = settings.problem.write(folder.path())?;
+    let mut works = own_works(settings)?;
+    let mut peers = start_peers(arguments)?;
+    let schedule = schedule(arguments);
+    let wanted =
+        |a: &Assignment| arguments.only.is_empty() || arguments.only.iter().any(|name| name == a.name);
+    let (mut rows, mut checks) = (Vec::new(), Vec::new());
+    for assignment in assignments(settings, &problem).into_iter().filter(wanted) {
+        let measured = measure(&mut contestants(&assignment, &mut works, &mut peers), schedule)?;
+        rows.extend(report::rows(assignment.name, &measured));
+        checks.extend(agreements(&assignment, &measured));
+    }
+    let settings = report_settings(schedule, settings);
+    Ok(Report { rows, checks, settings, seed: arguments.seed, version: env!("CARGO_PKG_VERSION") })
 }
 
 fn work_settings(arguments: &Arguments) -> Result<WorkSettings> {

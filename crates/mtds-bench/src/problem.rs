@@ -101,6 +101,8 @@ fn mismatch(what: &str, expected: impl ToString, found: impl ToString) -> Error 
 mod tests {
     use super::*;
 
+    type Damage = fn(&mut AdaisProblem);
+
     #[test]
     fn the_embedded_problem_survives_a_round_trip() {
         let problem = AdaisProblem::oscillators().unwrap();
@@ -115,7 +117,7 @@ mod tests {
     fn sizes_and_numbers_are_checked() {
         let good = AdaisProblem::oscillators().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let breaks: [(fn(&mut AdaisProblem), &str); 5] = [
+        let breaks: [(Damage, &str); 5] = [
             (|p| p.w1[7].truncate(12), "row of W1: expected 13, found 12"),
             (|p| p.w2.truncate(21), "W2: expected 22, found 21"),
             (|p| p.c1.push(0.0), "c1: expected 300, found 301"),
