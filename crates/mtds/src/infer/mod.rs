@@ -1,12 +1,15 @@
 //! Posteriors over codes: from a log density to weighted draws, a mixture, the evidence and its quality.
 //!
-//! Nothing here knows a model. A caller wraps model, data and prior into a [`LogTarget`] over points
-//! `u ∈ R^d` (the code z, perhaps with `log s` beside it) and receives a [`Posterior`]:
+//! The methods know no model: they take a [`LogTarget`] over points `u ∈ R^d` and give a [`Posterior`].
+//! [`CodeTarget`] makes one of a model and a sequence (u is the code z, perhaps with `log s` beside it), and
+//! [`Tracker`] follows a sequence online.
 //!
 //! * [`adaptive_importance`]: Algorithm 2 of Bird & Williams (2020), online, no gradients;
 //! * [`map_laplace`]: several ascents to the modes, Laplace at each, corrected by importance weights.
 
 mod bfgs;
+mod carried;
+mod code;
 mod em;
 mod hot;
 mod importance;
@@ -16,6 +19,7 @@ mod linear;
 mod map;
 mod mixture;
 mod mixture_algebra;
+mod online;
 mod pareto;
 mod points;
 mod posterior;
@@ -25,9 +29,12 @@ mod weighted;
 #[cfg(test)]
 mod tests;
 
+pub use carried::CarriedState;
+pub use code::{CodeTarget, NoiseBelief};
 pub use importance::{AdaptiveImportance, Start, adaptive_importance};
 pub use map::{MapLaplace, map_laplace};
 pub use mixture::GaussianMixture;
+pub use online::{Online, Tracker};
 pub use pareto::pareto_shape;
 pub use points::Points;
 pub use posterior::{Diagnostics, Method, Posterior, Status};

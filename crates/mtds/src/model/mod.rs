@@ -10,6 +10,7 @@ mod particles;
 mod simulate;
 mod spec;
 
+pub(crate) use particles::{Buffers, GroupInputs};
 pub use particles::{CodePacks, Gradient, Scores, Weights};
 pub use simulate::{Rollout, Start};
 pub use spec::ModelSpec;

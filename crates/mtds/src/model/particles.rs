@@ -66,7 +66,7 @@ impl<R: Real> CodePacks<R> {
         Self::from_fn(places.len(), self.d_code, |i, d| self.get(places[i], d).to_f64())
     }
 
-    pub(super) fn pack<A: Arch>(&self, pack: usize) -> Vec<Pack<R, A>> {
+    pub(crate) fn pack<A: Arch>(&self, pack: usize) -> Vec<Pack<R, A>> {
         self.rows[pack * self.d_code..(pack + 1) * self.d_code].iter().map(|&r| Pack::new(r)).collect()
     }
 }
@@ -129,18 +129,18 @@ pub struct Gradient {
 }
 
 /// A group's inputs in every lane.
-pub(super) struct GroupInputs<S> {
+pub(crate) struct GroupInputs<S> {
     inputs: Vec<S>,
 }
 
 impl<S: Scalar> GroupInputs<S> {
     #[inline(always)]
-    pub(super) fn new(group: &Group<S::Real>) -> Self {
+    pub(crate) fn new(group: &Group<S::Real>) -> Self {
         Self { inputs: group.inputs.iter().map(|&u| S::splat(u)).collect() }
     }
 
     #[inline(always)]
-    pub(super) fn drive<'a>(&'a self, group: &'a Group<S::Real>) -> Drive<'a, S> {
+    pub(crate) fn drive<'a>(&'a self, group: &'a Group<S::Real>) -> Drive<'a, S> {
         Drive { inputs: &self.inputs, quiet: &group.quiet }
     }
 }
@@ -194,14 +194,14 @@ impl<B: BaseModel> Model<B> {
 }
 
 /// Buffers of one pack.
-pub(super) struct Buffers<S> {
+pub(crate) struct Buffers<S> {
     pub tape: Tape<S>,
     pub adapted: Vec<S>,
     pub theta: Vec<S>,
 }
 
 impl<S: Lanes> Buffers<S> {
-    pub(super) fn new<B: BaseModel>(model: &Model<B>) -> Self {
+    pub(crate) fn new<B: BaseModel>(model: &Model<B>) -> Self {
         let (network, layout) = (&model.spec.network, &model.layout);
         Self {
             tape: network.tape(),
@@ -212,11 +212,28 @@ impl<S: Lanes> Buffers<S> {
 
     /// θ of one pack of codes.
     #[inline(always)]
-    pub(super) fn generate<B: BaseModel>(&mut self, model: &Model<B>, parameters: &[S::Real], code: &[S]) {
+    pub(crate) fn generate<B: BaseModel>(&mut self, model: &Model<B>, parameters: &[S::Real], code: &[S]) {
         let network = &model.spec.network;
         let (phi, shared) = parameters.split_at(network.n_parameters());
         network.forward(phi, code, &mut self.tape, &mut self.adapted);
         model.layout.assemble(&self.adapted, shared, &mut self.theta);
+    }
+
+    /// Gradient with respect to the code, given that with respect to θ.
+    #[inline(always)]
+    pub(crate) fn pull_back<B: BaseModel>(
+        &mut self,
+        model: &Model<B>,
+        parameters: &[S::Real],
+        d_theta: &[S],
+    ) -> Vec<S> {
+        let network = &model.spec.network;
+        let (phi, shared) = parameters.split_at(network.n_parameters());
+        let mut d_shared = shared.to_vec(); // its gradient is not asked for
+        model.layout.assemble_adjoint(d_theta, &mut self.adapted, &mut d_shared);
+        let mut d_code = vec![S::zero(); network.d_code];
+        network.pull_back(phi, &mut self.tape, &self.adapted, &mut d_code);
+        d_code
     }
 }
 

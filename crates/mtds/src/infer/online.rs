@@ -1,0 +1,310 @@
+//! Online inference: the posterior follows a sequence as it is observed.
+//!
+//! ```text
+//! every τ observations     q_{t−τ} → q_t   by adaptive importance sampling (Algorithm 2)
+//! t − a = H/2              remember q_t and the state as a function of z: the next anchor
+//! t − a = H                a ← the remembered anchor; older observations are dropped
+//! ```
+//! The posterior is exact (up to sampling) while the sequence is at most H long. Beyond, the anchor's
+//! mixture is the prior and its carried state the start, so that time and memory per observation stay
+//! bounded: the stored history is between H/2 and H steps.
+
+use serde::{Deserialize, Serialize};
+
+use super::carried::CarriedState;
+use super::code::{CodeTarget, NoiseBelief};
+use super::{AdaptiveImportance, GaussianMixture, Posterior, Start, adaptive_importance};
+use crate::base::BaseModel;
+use crate::base::emission::Group;
+use crate::family::Signal;
+use crate::model::Model;
+use crate::random::Random;
+use crate::{Error, Result};
+
+/// Settings of online inference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Online {
+    /// The sampler.
+    pub importance: AdaptiveImportance,
+    /// What is believed about the noise.
+    pub noise: NoiseBelief,
+    /// Observations τ between updates.
+    pub every: usize,
+    /// Steps H of history over which the posterior is exact; `None` keeps all.
+    pub history: Option<usize>,
+}
+
+impl Default for Online {
+    fn default() -> Self {
+        Self {
+            importance: AdaptiveImportance::default(),
+            noise: NoiseBelief::default(),
+            every: 5,
+            history: None,
+        }
+    }
+}
+
+impl Online {
+    fn validate(&self) -> Result<()> {
+        self.importance.validate()?;
+        if self.every == 0 {
+            return Err(Error::setting("every", "found 0; expected 1 or more observations between updates"));
+        }
+        match self.history {
+            Some(history) if history < 2 * self.every => Err(Error::setting(
+                "history",
+                format!("found {history}; expected at least two updates, {} steps", 2 * self.every),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where the stored history begins.
+#[derive(Clone, Debug)]
+struct Anchor {
+    /// Steps before it.
+    step: usize,
+    /// Prior over u there.
+    prior: GaussianMixture,
+    /// State there; `None` at the beginning of the sequence.
+    state: Option<CarriedState>,
+    /// Log evidence of what came before.
+    log_evidence: f64,
+}
+
+/// The posterior of one sequence, followed online.
+#[derive(Debug)]
+pub struct Tracker<'m, B> {
+    model: &'m Model<B>,
+    parameters: Vec<f32>,
+    settings: Online,
+    random: Random,
+    anchor: Anchor,
+    next_anchor: Option<Anchor>,
+    /// Outputs and inputs since the anchor, in model units, row by row.
+    outputs: Vec<f64>,
+    inputs: Vec<f64>,
+    posterior: Option<Posterior>,
+    /// Steps since the anchor that the posterior knows.
+    known: usize,
+}
+
+impl<'m, B: BaseModel> Tracker<'m, B> {
+    /// Before the first observation.
+    ///
+    /// # Errors
+    /// Settings out of range.
+    pub fn new(model: &'m Model<B>, settings: Online, random: Random) -> Result<Self> {
+        settings.validate()?;
+        let prior = settings.noise.extend(&model.prior().mixture(model.d_code())?)?;
+        Ok(Self {
+            model,
+            parameters: model.parameters_as(),
+            settings,
+            random,
+            anchor: Anchor { step: 0, prior, state: None, log_evidence: 0.0 },
+            next_anchor: None,
+            outputs: vec![],
+            inputs: vec![],
+            posterior: None,
+            known: 0,
+        })
+    }
+
+    /// The model that is followed.
+    #[must_use]
+    pub fn model(&self) -> &'m Model<B> {
+        self.model
+    }
+
+    /// Observations so far.
+    #[must_use]
+    pub fn n_observed_steps(&self) -> usize {
+        self.anchor.step + self.n_stored()
+    }
+
+    /// Steps of history that are stored.
+    #[must_use]
+    pub fn n_stored(&self) -> usize {
+        self.outputs.len() / self.model.base().d_obs()
+    }
+
+    /// The posterior at the last update.
+    #[must_use]
+    pub fn posterior(&self) -> Option<&Posterior> {
+        self.posterior.as_ref()
+    }
+
+    /// log p(y_{1:t}) at the last update; with a bounded history, under the assumed densities.
+    #[must_use]
+    pub fn log_evidence(&self) -> Option<f64> {
+        Some(self.anchor.log_evidence + self.posterior.as_ref()?.log_evidence()?)
+    }
+
+    /// Takes one step of outputs (NaN = missing) and inputs, in data units; updates every τ steps.
+    ///
+    /// Returns whether the posterior was updated. On an error nothing has changed.
+    ///
+    /// # Errors
+    /// Rows of the wrong width, infinite outputs, inputs that are not finite.
+    pub fn observe(&mut self, outputs: &[f64], inputs: &[f64]) -> Result<bool> {
+        let (y, u) = self.to_model_units(outputs, inputs)?;
+        self.outputs.extend(y);
+        self.inputs.extend(u);
+        let due = self.n_observed_steps().is_multiple_of(self.settings.every);
+        if due {
+            self.update()?;
+        }
+        Ok(due)
+    }
+
+    fn to_model_units(&self, outputs: &[f64], inputs: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (base, scaling) = (self.model.base(), self.model.scaling());
+        let step = self.n_observed_steps() + 1;
+        let row = |what: &str, values: &[f64], width: usize| {
+            if values.len() == width {
+                Ok(())
+            } else {
+                Err(Error::shape(format!("{what} at step {step}"), width, values.len()))
+            }
+        };
+        row("outputs", outputs, base.d_obs())?;
+        row("inputs", inputs, base.d_input())?;
+        let infinite = outputs.iter().find(|y| y.is_infinite());
+        if let Some(&value) = infinite.or(inputs.iter().find(|u| !u.is_finite())) {
+            let what = format!("observation at step {step}");
+            return Err(Error::NotFinite { what, value, hint: "; give NaN for a missing output" });
+        }
+        let y = scaling.outputs_to_model(&Signal::new(1, outputs.len(), outputs.to_vec())?)?;
+        let u = match inputs.is_empty() {
+            true => vec![],
+            false => scaling.inputs_to_model(&Signal::new(1, inputs.len(), inputs.to_vec())?)?.values().to_vec(),
+        };
+        Ok((y.values().to_vec(), u))
+    }
+
+    /// Brings the posterior up to the last observation, if it is not.
+    ///
+    /// # Errors
+    /// None for settings that [`Tracker::new`] accepted.
+    pub fn update(&mut self) -> Result<&Posterior> {
+        if self.posterior.is_none() || self.known < self.n_stored() {
+            let posterior = self.infer()?;
+            self.known = self.n_stored();
+            self.posterior = Some(posterior);
+            self.move_anchor()?;
+        }
+        self.posterior.as_ref().ok_or_else(|| Error::setting("every", "no update was made"))
+    }
+
+    fn infer(&mut self) -> Result<Posterior> {
+        let (outputs, inputs) = self.history()?;
+        let group = Group::single(&outputs, inputs.as_ref(), self.model.base().d_input())?;
+        let state = self.anchor.state.as_ref();
+        let target = CodeTarget::new(self.model, &self.parameters, &self.anchor.prior, group, state);
+        let previous = self.posterior.as_ref().and_then(Posterior::mixture);
+        let start = previous.map_or(Start::Prior(&self.anchor.prior), Start::Previous);
+        adaptive_importance(&self.settings.importance, &target, start, &mut self.random)
+    }
+
+    /// Outputs and inputs since the anchor.
+    fn history(&self) -> Result<(Signal, Option<Signal>)> {
+        let (n, base) = (self.n_stored(), self.model.base());
+        let outputs = Signal::new(n, base.d_obs(), self.outputs.clone())?;
+        let inputs = match base.d_input() {
+            0 => None,
+            width => Some(Signal::new(n, width, self.inputs.clone())?),
+        };
+        Ok((outputs, inputs))
+    }
+
+    fn move_anchor(&mut self) -> Result<()> {
+        let Some(history) = self.settings.history else { return Ok(()) };
+        let stored = self.n_stored();
+        if self.next_anchor.is_none() && stored >= history / 2 {
+            self.next_anchor = self.anchor_here()?;
+        }
+        // The update after this one may come τ steps later: make room for it now.
+        if stored + self.settings.every <= history {
+            return Ok(());
+        }
+        if let Some(next) = self.next_anchor.take() {
+            let base = self.model.base();
+            let dropped = next.step - self.anchor.step;
+            self.outputs.drain(..dropped * base.d_obs());
+            self.inputs.drain(..dropped * base.d_input());
+            self.known -= dropped;
+            self.anchor = next;
+        }
+        Ok(())
+    }
+
+    /// An anchor at the present step.
+    fn anchor_here(&self) -> Result<Option<Anchor>> {
+        let Some(posterior) = &self.posterior else { return Ok(None) };
+        let Some(mixture) = posterior.mixture() else { return Ok(None) };
+        let states = self.last_states(posterior)?;
+        Ok(Some(Anchor {
+            step: self.n_observed_steps(),
+            prior: mixture.clone(),
+            state: Some(CarriedState::fit(posterior, mixture, self.model.d_code(), &states)?),
+            log_evidence: self.anchor.log_evidence + posterior.log_evidence().unwrap_or(0.0),
+        }))
+    }
+
+    fn last_states(&self, posterior: &Posterior) -> Result<Vec<f64>> {
+        let (_, inputs) = self.history()?;
+        let rollout = self.simulate(posterior.draws(), inputs.as_ref(), self.n_stored())?;
+        Ok(rollout.last_states)
+    }
+
+    /// Rollouts of these points from the anchor on, `n_time` steps, with inputs in model units.
+    pub(crate) fn simulate(
+        &self,
+        points: &super::Points,
+        inputs: Option<&Signal>,
+        n_time: usize,
+    ) -> Result<crate::model::Rollout> {
+        let codes = crate::model::CodePacks::from_fn(points.len(), self.model.d_code(), |i, d| {
+            points.column(d)[i]
+        });
+        let states = self.anchor.state.as_ref().map(|state| state.states(points));
+        let start = states.as_deref().map_or(crate::model::Start::Initial, crate::model::Start::States);
+        self.model.simulate(&codes, start, inputs, n_time)
+    }
+
+    /// Inputs since the anchor, in model units, row-major.
+    pub(crate) fn stored_inputs(&self) -> &[f64] {
+        &self.inputs
+    }
+
+    /// Random numbers for what is drawn from the posterior.
+    pub(crate) fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+}
+
+impl<B: BaseModel> Model<B> {
+    /// Follows a whole sequence (data units) and returns the tracker at its end.
+    ///
+    /// # Errors
+    /// Settings out of range; outputs or inputs of the wrong size.
+    pub fn track(
+        &self,
+        outputs: &Signal,
+        inputs: Option<&Signal>,
+        settings: Online,
+        random: Random,
+    ) -> Result<Tracker<'_, B>> {
+        crate::base::emission::check_inputs(inputs, outputs.n_time(), self.base().d_input())?;
+        let mut tracker = Tracker::new(self, settings, random)?;
+        for (t, y) in outputs.rows().enumerate() {
+            tracker.observe(y, inputs.map_or(&[], |inputs| inputs.row(t)))?;
+        }
+        tracker.update()?;
+        Ok(tracker)
+    }
+}
