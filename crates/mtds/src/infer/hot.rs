@@ -93,7 +93,14 @@ pub(crate) fn log_sum_exp(joint: &[f64], total: &mut [f64]) {
     let n = total.len();
     let mut begin = 0;
     for out in total.chunks_mut(CHUNK) {
-        let (highest, sums) = scaled_sums(joint, n, begin, out.len());
+        let len = out.len();
+        let highest = highest_terms(joint, n, begin, len);
+        let mut sums = [0.0; CHUNK];
+        for row in joint.chunks_exact(n) {
+            for ((s, h), x) in sums.iter_mut().zip(&highest).zip(&row[begin..begin + len]) {
+                *s += exp_nonpositive(x - h);
+            }
+        }
         for ((o, s), h) in out.iter_mut().zip(sums).zip(highest) {
             *o = h + s.ln();
         }
@@ -108,36 +115,38 @@ pub(crate) fn responsibilities(joint: &mut [f64], weights: &[f64]) {
     let n = weights.len();
     let mut begin = 0;
     for w in weights.chunks(CHUNK) {
-        let (highest, sums) = scaled_sums(joint, n, begin, w.len());
+        let len = w.len();
+        let highest = highest_terms(joint, n, begin, len);
+        let mut sums = [0.0; CHUNK];
+        for row in joint.chunks_exact_mut(n) {
+            for ((s, h), x) in sums.iter_mut().zip(&highest).zip(&mut row[begin..begin + len]) {
+                *x = exp_nonpositive(*x - h);
+                *s += *x;
+            }
+        }
         let mut share = [0.0; CHUNK];
         for ((share, w), s) in share.iter_mut().zip(w).zip(sums) {
             *share = if s > 0.0 { w / s } else { 0.0 };
         }
         for row in joint.chunks_exact_mut(n) {
-            for ((x, h), share) in row[begin..begin + w.len()].iter_mut().zip(highest).zip(share) {
-                *x = exp_nonpositive(*x - h) * share;
-            }
+            row[begin..begin + len].iter_mut().zip(share).for_each(|(x, share)| *x *= share);
         }
         begin += CHUNK;
     }
 }
 
-/// For points `begin..begin + len`: the highest term `h_i` and `Σ_j exp(joint[j, i] − h_i)`.
+/// The highest term `max_j joint[j, i]` of points `begin..begin + len`.
+///
+/// At least the lowest finite number rather than -inf: -inf minus it stays -inf instead of becoming NaN.
 #[inline(always)]
-fn scaled_sums(joint: &[f64], n: usize, begin: usize, len: usize) -> ([f64; CHUNK], [f64; CHUNK]) {
-    // The lowest finite number rather than -inf: -inf − h stays -inf instead of becoming NaN.
-    let (mut highest, mut sums) = ([f64::MIN; CHUNK], [0.0; CHUNK]);
+fn highest_terms(joint: &[f64], n: usize, begin: usize, len: usize) -> [f64; CHUNK] {
+    let mut highest = [f64::MIN; CHUNK];
     for row in joint.chunks_exact(n) {
         for (h, &x) in highest.iter_mut().zip(&row[begin..begin + len]) {
             *h = if x > *h { x } else { *h };
         }
     }
-    for row in joint.chunks_exact(n) {
-        for ((s, h), x) in sums.iter_mut().zip(&highest).zip(&row[begin..begin + len]) {
-            *s += exp_nonpositive(x - h);
-        }
-    }
-    (highest, sums)
+    highest
 }
 
 /// `Σ_i w_i (1, x_i − centre) (1, x_i − centre)ᵀ`, lower triangle of `(d + 1, d + 1)`, into `out`.
