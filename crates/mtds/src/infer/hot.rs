@@ -116,14 +116,15 @@ pub(crate) fn log_sum_exp(joint: &[f64], total: &mut [f64]) {
     let mut begin = 0;
     for out in total.chunks_mut(CHUNK) {
         let len = out.len();
-        let highest = highest_terms(joint, n, begin, len);
+        let mut highest = [f64::MIN; CHUNK];
+        raise_to_terms(joint, n, begin, &mut highest[..len]);
         let mut sums = [0.0; CHUNK];
         for row in joint.chunks_exact(n) {
             for ((s, h), x) in sums.iter_mut().zip(&highest).zip(&row[begin..begin + len]) {
                 *s += exp_nonpositive(x - h);
             }
         }
-        for ((o, s), h) in out.iter_mut().zip(sums).zip(highest) {
+        for ((o, s), h) in out.iter_mut().zip(&sums).zip(&highest) {
             *o = h + s.ln();
         }
         begin += CHUNK;
@@ -138,7 +139,8 @@ pub(crate) fn responsibilities(joint: &mut [f64], weights: &[f64]) {
     let mut begin = 0;
     for w in weights.chunks(CHUNK) {
         let len = w.len();
-        let highest = highest_terms(joint, n, begin, len);
+        let mut highest = [f64::MIN; CHUNK];
+        raise_to_terms(joint, n, begin, &mut highest[..len]);
         let mut sums = [0.0; CHUNK];
         for row in joint.chunks_exact_mut(n) {
             for ((s, h), x) in sums.iter_mut().zip(&highest).zip(&mut row[begin..begin + len]) {
@@ -147,28 +149,26 @@ pub(crate) fn responsibilities(joint: &mut [f64], weights: &[f64]) {
             }
         }
         let mut share = [0.0; CHUNK];
-        for ((share, w), s) in share.iter_mut().zip(w).zip(sums) {
-            *share = if s > 0.0 { w / s } else { 0.0 };
+        for ((share, w), s) in share.iter_mut().zip(w).zip(&sums) {
+            *share = if *s > 0.0 { w / s } else { 0.0 };
         }
         for row in joint.chunks_exact_mut(n) {
-            row[begin..begin + len].iter_mut().zip(share).for_each(|(x, share)| *x *= share);
+            row[begin..begin + len].iter_mut().zip(&share).for_each(|(x, share)| *x *= share);
         }
         begin += CHUNK;
     }
 }
 
-/// The highest term `max_j joint[j, i]` of points `begin..begin + len`.
+/// Raises `highest[i]` to `max_j joint[j, begin + i]`.
 ///
-/// At least the lowest finite number rather than -inf: -inf minus it stays -inf instead of becoming NaN.
+/// Callers begin at the lowest finite number rather than -inf: -inf minus it stays -inf instead of becoming NaN.
 #[inline(always)]
-fn highest_terms(joint: &[f64], n: usize, begin: usize, len: usize) -> [f64; CHUNK] {
-    let mut highest = [f64::MIN; CHUNK];
+fn raise_to_terms(joint: &[f64], n: usize, begin: usize, highest: &mut [f64]) {
     for row in joint.chunks_exact(n) {
-        for (h, &x) in highest.iter_mut().zip(&row[begin..begin + len]) {
+        for (h, &x) in highest.iter_mut().zip(&row[begin..]) {
             *h = if x > *h { x } else { *h };
         }
     }
-    highest
 }
 
 /// `Σ_i w_i (1, x_i − centre) (1, x_i − centre)ᵀ`, lower triangle of `(d + 1, d + 1)`, into `out`.
