@@ -65,7 +65,7 @@ impl Default for AdaptiveImportance {
             retries: 2,
             em_iterations: 3,
             kmeans_iterations: 100,
-            defensive_share: 0.05,
+            defensive_share: 0.1,
         }
     }
 }

@@ -11,7 +11,7 @@
 use super::bfgs::Climb;
 use super::linear::{self, dot, times_vector};
 use super::target::{self, SmoothTarget};
-use super::{GaussianMixture, Points};
+use super::{Diagnostics, GaussianMixture, Points};
 
 /// Distance in the better mode's standard deviations below which two climbs ended at one mode.
 const SAME_MODE: f64 = 0.5;
@@ -29,24 +29,23 @@ pub(crate) struct Mode {
     pub(crate) precision: Vec<f64>,
 }
 
-/// The different modes among the climbs, the best first, and how many gradients they cost.
+/// The different modes among the climbs, the best first; adds to the work in `diagnostics`.
 ///
 /// `widest` is the largest variance that any direction of a mode may have.
 pub(crate) fn modes<T: SmoothTarget + ?Sized>(
     target: &T,
     climbs: &[Climb],
     widest: f64,
-) -> (Vec<Mode>, usize) {
+    diagnostics: &mut Diagnostics,
+) -> Vec<Mode> {
     let d = target.dim();
     let deviation = |a: &[f64]| -> Vec<f64> { (0..d).map(|k| a[k * d + k].abs().sqrt()).collect() };
     let mut scales: Vec<Vec<f64>> = climbs.iter().map(|c| deviation(&c.inverse_hessian)).collect();
     let mut found = Vec::new();
-    let mut evaluations = 0;
     // Twice: the optimiser's idea of the scale may be far off, the first differences' is not.
     for _ in 0..2 {
         let points: Vec<&[f64]> = climbs.iter().map(|c| c.point.as_slice()).collect();
-        let hessians = negative_hessians(target, &points, &scales);
-        evaluations += 2 * d * climbs.len();
+        let hessians = negative_hessians(target, &points, &scales, diagnostics);
         let precisions = hessians.iter().map(|h| linear::raise_eigenvalues(h, d, 1.0 / widest));
         found = climbs
             .iter()
@@ -59,16 +58,17 @@ pub(crate) fn modes<T: SmoothTarget + ?Sized>(
             }
         }
     }
-    (different(found), evaluations)
+    different(found)
 }
 
 /// Negative Hessians by central differences of the gradient, all in one batched call.
 ///
-/// A mode next to the edge of the support has differences on one side only; where there are none, 0.
+/// A column whose probes do not both lie in the support stays 0, for the caller to raise.
 fn negative_hessians<T: SmoothTarget + ?Sized>(
     target: &T,
     points: &[&[f64]],
     scales: &[Vec<f64>],
+    diagnostics: &mut Diagnostics,
 ) -> Vec<Vec<f64>> {
     let d = target.dim();
     let mut probes = Points::zeros(d, points.len() * 2 * d);
@@ -82,22 +82,26 @@ fn negative_hessians<T: SmoothTarget + ?Sized>(
     }
     let mut values = vec![0.0; probes.len()];
     let mut gradients = Points::zeros(d, probes.len());
-    target::evaluate_smooth(target, &probes, &mut values, &mut gradients);
-    (0..points.len())
-        .map(|i| {
-            let mut hessian = vec![0.0; d * d];
-            for b in 0..d {
-                let (up, down) = (i * 2 * d + 2 * b, i * 2 * d + 2 * b + 1);
-                let width = probes.column(b)[up] - probes.column(b)[down];
-                let usable = width > 0.0 && values[up].is_finite() && values[down].is_finite();
-                for a in (0..d).filter(|_| usable) {
-                    hessian[a * d + b] = (gradients.column(a)[down] - gradients.column(a)[up]) / width;
-                }
+    diagnostics.nonfinite += target::evaluate_smooth(target, &probes, &mut values, &mut gradients);
+    diagnostics.gradient_evaluations += probes.len();
+    (0..points.len()).map(|i| difference_quotients(i * 2 * d, &probes, &values, &gradients)).collect()
+}
+
+/// The symmetrised negative Hessian from the `2 d` probes that begin at `first`: up, down per dimension.
+fn difference_quotients(first: usize, probes: &Points, values: &[f64], gradients: &Points) -> Vec<f64> {
+    let d = probes.dim();
+    let mut hessian = vec![0.0; d * d];
+    for b in 0..d {
+        let (up, down) = (first + 2 * b, first + 2 * b + 1);
+        let width = probes.column(b)[up] - probes.column(b)[down];
+        if width > 0.0 && values[up].is_finite() && values[down].is_finite() {
+            for a in 0..d {
+                hessian[a * d + b] = (gradients.column(a)[down] - gradients.column(a)[up]) / width;
             }
-            linear::symmetrise(&mut hessian, d);
-            hessian
-        })
-        .collect()
+        }
+    }
+    linear::symmetrise(&mut hessian, d);
+    hessian
 }
 
 /// The modes without repetitions, the best first.

@@ -90,19 +90,52 @@ pub fn map_laplace<T: SmoothTarget + ?Sized>(
         return Err(Error::shape("prior", format!("{d} dimensions, like the target"), prior.dim()));
     }
     let mut diagnostics = Diagnostics::new(Method::MapLaplace);
+    let climbs = climbs(settings, target, prior, &mut diagnostics, random)?;
     let covariance = prior.covariance();
-    let starts = starts(settings, target, prior, &mut diagnostics, random)?;
+    let widest = WIDEST * (0..d).map(|k| covariance[k * d + k]).fold(0.0, f64::max);
+    let modes = laplace::modes(target, &climbs, widest, &mut diagnostics);
+    let mixture = laplace::mixture(&modes, d);
+    let proposal = proposal(settings, mixture.as_ref(), prior)?;
+    let weighted = WeightedDraws::draw(target, &proposal, settings.draws, random);
+    diagnostics.evaluations += settings.draws;
+    diagnostics.nonfinite += weighted.nonfinite;
+    let resting = climbs.iter().any(|c| matches!(c.outcome, Outcome::Converged | Outcome::Stalled));
+    if !resting {
+        diagnostics.status = Status::IterationLimit;
+    } else if weighted.normalised().map_or(0.0, |found| found.ess) < settings.min_ess {
+        diagnostics.status = Status::LowEffectiveSampleSize;
+    }
+    Ok(Posterior::from_weighted(weighted, mixture, diagnostics))
+}
+
+/// The climbs from all starts with a finite density.
+fn climbs<T: SmoothTarget + ?Sized>(
+    settings: &MapLaplace,
+    target: &T,
+    prior: &GaussianMixture,
+    diagnostics: &mut Diagnostics,
+    random: &mut Random,
+) -> Result<Vec<Climb>> {
+    let starts = starts(settings, target, prior, diagnostics, random)?;
     let limits = Limits { rounds: settings.max_iterations, tolerance: settings.tolerance };
-    let all = bfgs::climb(target, &starts, &covariance, limits);
+    let all = bfgs::climb(target, &starts, &prior.covariance(), limits);
     diagnostics.gradient_evaluations += all.evaluations;
     diagnostics.nonfinite += all.nonfinite;
-    let arrived: Vec<Climb> = all.climbs.into_iter().filter(|c| c.outcome != Outcome::Impossible).collect();
-    let widest = WIDEST * (0..d).map(|k| covariance[k * d + k]).fold(0.0, f64::max);
-    let (modes, cost) = laplace::modes(target, &arrived, widest);
-    diagnostics.gradient_evaluations += cost;
-    let resting = arrived.iter().any(|c| matches!(c.outcome, Outcome::Converged | Outcome::Stalled));
-    let mixture = laplace::mixture(&modes, d);
-    weigh(settings, target, (mixture, prior), (diagnostics, resting), random)
+    Ok(all.climbs.into_iter().filter(|c| c.outcome != Outcome::Impossible).collect())
+}
+
+/// The Laplace mixture with its defence; the prior where there is no mode.
+fn proposal(
+    settings: &MapLaplace,
+    mixture: Option<&GaussianMixture>,
+    prior: &GaussianMixture,
+) -> Result<GaussianMixture> {
+    let share = settings.defensive_share;
+    match mixture {
+        Some(mixture) if share == 0.0 => Ok(mixture.clone()),
+        Some(mixture) => GaussianMixture::average(&[(1.0 - share, mixture), (share, &prior.collapsed()?)]),
+        None => Ok(prior.clone()),
+    }
 }
 
 /// The points to climb from: component means, the best of them if there are more than starts, then draws.
@@ -113,8 +146,7 @@ fn starts<T: SmoothTarget + ?Sized>(
     diagnostics: &mut Diagnostics,
     random: &mut Random,
 ) -> Result<Points> {
-    let means: Vec<Vec<f64>> = (0..prior.len()).map(|j| prior.component_mean(j).to_vec()).collect();
-    let mut points = means;
+    let mut points: Vec<Vec<f64>> = (0..prior.len()).map(|j| prior.component_mean(j).to_vec()).collect();
     if points.len() > settings.starts {
         let candidates = Points::from_points(prior.dim(), &points)?;
         let mut values = vec![0.0; points.len()];
@@ -127,31 +159,4 @@ fn starts<T: SmoothTarget + ?Sized>(
     let draws = prior.sample(settings.starts - points.len(), random);
     points.extend((0..draws.len()).map(|i| draws.point(i)));
     Points::from_points(prior.dim(), &points)
-}
-
-/// Draws from the Laplace mixture and its defence, weighed against the target.
-fn weigh<T: SmoothTarget + ?Sized>(
-    settings: &MapLaplace,
-    target: &T,
-    (mixture, prior): (Option<GaussianMixture>, &GaussianMixture),
-    (mut diagnostics, resting): (Diagnostics, bool),
-    random: &mut Random,
-) -> Result<Posterior> {
-    let share = settings.defensive_share;
-    let proposal = match &mixture {
-        Some(mixture) => GaussianMixture::average(&[(1.0 - share, mixture), (share, &prior.collapsed()?)])?,
-        None => prior.clone(),
-    };
-    let weighted = WeightedDraws::draw(target, &proposal, settings.draws, random);
-    diagnostics.evaluations += settings.draws;
-    diagnostics.nonfinite += weighted.nonfinite;
-    let ess = weighted.normalised().map_or(0.0, |found| found.ess);
-    diagnostics.status = if !resting {
-        Status::IterationLimit
-    } else if ess < settings.min_ess {
-        Status::LowEffectiveSampleSize
-    } else {
-        Status::Converged
-    };
-    Ok(Posterior::from_weighted(weighted, mixture, diagnostics))
 }

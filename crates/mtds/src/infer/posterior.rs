@@ -83,12 +83,40 @@ impl Diagnostics {
 
 /// A posterior over points of `R^d`: draws with weights that sum to one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts")]
 pub struct Posterior {
     draws: Points,
     weights: Vec<f64>,
     mixture: Option<GaussianMixture>,
     log_evidence: Option<f64>,
     diagnostics: Diagnostics,
+}
+
+/// Stored form, checked on the way in.
+#[derive(Deserialize)]
+struct Parts {
+    draws: Points,
+    weights: Vec<f64>,
+    mixture: Option<GaussianMixture>,
+    log_evidence: Option<f64>,
+    diagnostics: Diagnostics,
+}
+
+impl TryFrom<Parts> for Posterior {
+    type Error = Error;
+
+    fn try_from(parts: Parts) -> Result<Self> {
+        let Parts { draws, weights, mixture, log_evidence, diagnostics } = parts;
+        if weights.len() != draws.len() || draws.is_empty() {
+            return Err(Error::shape("posterior weights", "one per draw, one or more", weights.len()));
+        }
+        let sum: f64 = weights.iter().sum();
+        if weights.iter().any(|&w| w < 0.0) || sum.is_nan() || (sum - 1.0).abs() > 1e-6 {
+            let why = format!("they sum to {sum}; they must not be negative and must sum to one");
+            return Err(Error::setting("posterior weights", why));
+        }
+        Ok(Self { draws, weights, mixture, log_evidence, diagnostics })
+    }
 }
 
 impl Posterior {
@@ -304,5 +332,7 @@ mod tests {
     fn a_posterior_survives_json() {
         let text = serde_json::to_string(&four()).unwrap();
         assert_eq!(serde_json::from_str::<Posterior>(&text).unwrap(), four());
+        assert!(serde_json::from_str::<Posterior>(&text.replace("[0.25,", "[")).is_err());
+        assert!(serde_json::from_str::<Posterior>(&text.replace("[0.25,", "[0.5,")).is_err());
     }
 }

@@ -153,7 +153,7 @@ fn online_updates_follow_a_moving_target() {
     let mut carried: Option<GaussianMixture> = None;
     for seen in 1..=8 {
         let precision = 1.0 + 4.0 * f64::from(seen);
-        let mean = vec![1.5 * (1.0 - 1.0 / precision), -1.0 * (1.0 - 1.0 / precision), 0.0];
+        let mean = vec![1.5 * (1.0 - 1.0 / precision), -(1.0 - 1.0 / precision), 0.0];
         let diagonal: Vec<f64> = (0..9).map(|ij| if ij % 4 == 0 { 1.0 / precision } else { 0.0 }).collect();
         let mixture = GaussianMixture::new(vec![1.0], vec![mean.clone()], vec![diagonal]).unwrap();
         let target = MixtureTarget { mixture, log_evidence: -10.0 * f64::from(seen) };
