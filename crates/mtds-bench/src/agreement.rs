@@ -7,7 +7,9 @@
 //! ```
 //!
 //! The second would be near 1 for independent draws. Self-normalised importance draws have heavier
-//! errors than the ESS says, and values of 1.5 to 2.5 are usual; a wrong target gives 10 and more.
+//! errors than the ESS says. All pairs of 12 seeds of one engine: medians 1.8 (early stop), 2.0, largest 4.8;
+//! against outputs shifted by one step 19 to 28, against a prior ten times weaker 10 to 20. It catches
+//! gross mistakes only: a noise 1.6 times too large gives 2.5 to 4, and one update too few 5 to 6.
 
 use serde::Serialize;
 
