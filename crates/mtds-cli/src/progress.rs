@@ -148,9 +148,10 @@ impl Running {
     }
 }
 
+const TEMPLATE: &str = "{prefix:<12} {bar:32} {pos}/{len}  {eta} left  {msg}";
+
 fn style() -> ProgressStyle {
-    let template = "{prefix:<12} {bar:32} {pos}/{len}  {eta} left  {msg}";
-    ProgressStyle::with_template(template)
+    ProgressStyle::with_template(TEMPLATE)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("━╸─")
 }
@@ -199,6 +200,10 @@ mod tests {
             text,
             "learning: 50/100, bound -1.500, about 10 s left\nlearning: 100/100, bound -1.500\n"
         );
+    }
+    #[test]
+    fn the_bar_template_is_understood() {
+        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
     }
 
     #[test]

@@ -11,11 +11,15 @@ use std::path::Path;
 
 use clap::Parser;
 
-fn printed(out: &Path, options: &[&str]) -> String {
+fn plan(out: &Path, options: &[&str]) -> QuickstartPlan {
     let out = out.to_str().expect("plain path");
     let words = ["mtds", "quickstart", "-o", out, "--quiet"].into_iter().chain(options.iter().copied());
     let Verb::Quickstart(typed) = Arguments::try_parse_from(words).expect("valid options").verb;
-    let plan = QuickstartPlan::new(&typed).expect("valid plan");
+    QuickstartPlan::new(&typed).expect("valid plan")
+}
+
+fn printed(out: &Path, options: &[&str]) -> String {
+    let plan = plan(out, options);
     let mut stdout = Vec::new();
     verb::quickstart::run(&plan, &mut stdout, |_, _| Ok(fixture::report())).expect("nothing can fail");
     String::from_utf8(stdout).expect("text")
@@ -75,4 +79,35 @@ fn json_is_one_document_with_nulls_for_what_was_not_measured() {
     assert!(rows[3]["nll"].is_null());
     let stored = std::fs::read_to_string(folder.path().join("results.json")).expect("written");
     assert_eq!(stored, text);
+}
+
+/// A stdout that fails.
+struct Failing(std::io::ErrorKind);
+
+impl std::io::Write for Failing {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure_but_a_full_disk_is() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let plan = plan(folder.path(), &[]);
+    let run = |kind| verb::quickstart::run(&plan, &mut Failing(kind), |_, _| Ok(fixture::report()));
+    run(std::io::ErrorKind::BrokenPipe).expect("the reader had seen enough");
+    run(std::io::ErrorKind::StorageFull).expect_err("the result is lost");
+}
+
+#[test]
+fn a_failed_computation_leaves_no_files() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let plan = plan(folder.path(), &[]);
+    let error = verb::quickstart::run(&plan, &mut Vec::new(), |_, _| anyhow::bail!("diverged"));
+    assert_eq!(error.expect_err("it failed").to_string(), "diverged");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
 }

@@ -121,7 +121,7 @@ impl Fan {
         ];
         let bands = self.widest_first();
         keys.extend(bands.iter().enumerate().rev().map(|(rank, band)| {
-            Key::area(self.band_colour(rank), format!("{:.0} % interval", 100.0 * band.level))
+            Key::area(self.band_colour(rank), format!("{:.0}\u{a0}% interval", 100.0 * band.level))
         }));
         keys
     }

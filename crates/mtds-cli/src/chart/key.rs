@@ -1,6 +1,6 @@
 //! The legend: one small sample and a label per kind of mark.
 
-use super::svg::{Path, ramp_colour};
+use super::svg::{Path, dot, ramp_colour};
 use crate::markup::Element;
 
 /// How a kind of mark looks.
@@ -8,6 +8,8 @@ use crate::markup::Element;
 pub enum Mark {
     /// A line with these classes.
     Line(String),
+    /// A line with these classes and a dot on it with those.
+    DottedLine(String, String),
     /// A dot with these classes.
     Dot(String),
     /// A filled area with this colour.
@@ -61,7 +63,13 @@ impl Key {
     fn sample(&self) -> Vec<Element> {
         match &self.mark {
             Mark::Line(classes) => vec![Path::segment((1.0, 6.0), (23.0, 6.0)).element(classes)],
-            Mark::Dot(classes) => vec![super::svg::dot((12.0, 6.0), 3.5).class(classes)],
+            Mark::DottedLine(line, classes) => {
+                vec![
+                    Path::segment((1.0, 6.0), (23.0, 6.0)).element(line),
+                    dot((12.0, 6.0), 3.0).class(classes),
+                ]
+            }
+            Mark::Dot(classes) => vec![dot((12.0, 6.0), 3.5).class(classes)],
             Mark::Area(colour) => vec![block(1.0, 22.0, colour)],
             Mark::Ramp => {
                 (0..8).map(|i| block(3.0 * f64::from(i), 3.1, &ramp_colour(f64::from(i) / 7.0))).collect()

@@ -3,7 +3,7 @@
 use super::axes::{Frame, Layout, no_data};
 use super::scale::{Range, Spacing, ranges};
 use super::svg::{Path, dot};
-use super::{Key, Picture, Words};
+use super::{Key, Mark, Picture, Words};
 use crate::markup::Element;
 
 const HEIGHT: f64 = 300.0;
@@ -57,7 +57,7 @@ impl Lines {
         let frame =
             Frame::new(Layout { words: &self.words, height: HEIGHT, x, x_spacing: self.x_spacing, y });
         let data = self.series.iter().enumerate().flat_map(|(i, s)| s.draw(i, &frame)).collect();
-        let keys = self.series.iter().enumerate().map(|(i, s)| Key::line(s.classes(i), &s.label));
+        let keys = self.series.iter().enumerate().map(|(i, s)| s.key(i));
         frame.picture(data, Vec::new(), keys.collect())
     }
 
@@ -76,13 +76,24 @@ impl Series {
         format!("{stroke} series-{}", index % 6)
     }
 
+    fn key(&self, index: usize) -> Key {
+        let mark = match self.stroke {
+            Stroke::Dotted => Mark::DottedLine(self.classes(index), dot_classes(index)),
+            _ => Mark::Line(self.classes(index)),
+        };
+        Key { mark, label: self.label.clone() }
+    }
+
     fn draw(&self, index: usize, frame: &Frame) -> Vec<Element> {
         let places = frame.all(&self.points);
         let mut out = vec![Path::through(&places).element(&self.classes(index))];
         if self.stroke == Stroke::Dotted {
-            let class = format!("dot series-{}", index % 6);
-            out.extend(places.into_iter().flatten().map(|p| dot(p, 2.6).class(&class)));
+            out.extend(places.into_iter().flatten().map(|p| dot(p, 2.6).class(dot_classes(index))));
         }
         out
     }
+}
+
+fn dot_classes(index: usize) -> String {
+    format!("dot series-{}", index % 6)
 }

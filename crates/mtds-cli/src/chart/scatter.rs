@@ -29,7 +29,7 @@ pub struct Scatter {
     pub points: Vec<Point>,
     /// What the colour stands for, with its unit; empty if colours mean nothing.
     pub colour: String,
-    /// A path over the map, from its first to its last point; may be empty.
+    /// A path over the map, its colour moving along the ramp from the first point to the last; may be empty.
     pub path: Vec<(f64, f64)>,
     /// What the path is, for the legend.
     pub path_label: String,
@@ -66,7 +66,7 @@ impl Scatter {
         let range = self.values();
         let colour = |value: f64| match range {
             Some(range) if value.is_finite() => ramp_colour((value - range.low) / range.span()),
-            _ => "var(--muted)".into(),
+            _ => "var(--point)".into(),
         };
         self.points
             .iter()
@@ -80,35 +80,36 @@ impl Scatter {
             .collect()
     }
 
-    /// The path, with a ring where it starts and a filled dot where it ends.
+    /// The path as a line with a dot at every point, larger at both ends.
     fn draw_path(&self, frame: &Frame) -> Vec<Element> {
         let places = frame.all(&self.path);
-        let known: Vec<_> = places.iter().flatten().copied().collect();
-        let (Some(first), Some(last)) = (known.first(), known.last()) else {
-            return Vec::new();
-        };
-        vec![
-            Path::through(&places).element("path-halo"),
-            Path::through(&places).element("path"),
-            dot(*first, RADIUS + 1.5).class("path-start"),
-            dot(*last, RADIUS + 1.5).class("path-end"),
-        ]
+        let last = places.len().saturating_sub(1);
+        let dots = places.iter().enumerate().filter_map(|(i, place)| {
+            let radius = if i == 0 || i == last { RADIUS + 2.0 } else { RADIUS };
+            let colour = ramp_colour(i as f64 / last.max(1) as f64);
+            Some(dot((*place)?, radius).class("path-dot").set("style", format!("fill:{colour}")))
+        });
+        let mut out =
+            vec![Path::through(&places).element("path-halo"), Path::through(&places).element("path")];
+        out.extend(dots);
+        out
     }
 
-    /// Labels take the first of four places that is free; where all are taken, the point stays unlabelled
-    /// (its title still names it).
+    /// Labels never cover each other or the path; among the places left they take the one over the fewest
+    /// points. Where none is left the point stays unlabelled, but its title still names it.
     fn draw_labels(&self, frame: &Frame) -> Vec<Element> {
-        let mut taken: Vec<Box> = Vec::new();
+        let mut taken: Vec<Area> = frame.all(&self.path).into_iter().flatten().map(Area::around).collect();
+        let points: Vec<Area> = self.points.iter().filter_map(|p| frame.at(p.at)).map(Area::around).collect();
         let mut out = Vec::new();
         for point in self.points.iter().filter(|p| !p.label.is_empty()) {
             let Some(at) = frame.at(point.at) else { continue };
-            let width = text_width(&point.label, SMALL);
-            let free = places(at, width).into_iter().find(|(_, _, place)| {
-                place.within(frame) && taken.iter().all(|other| !place.overlaps(other))
-            });
-            if let Some((anchor, place_at, place)) = free {
-                taken.push(place);
-                out.push(text(place_at, anchor, &point.label).class("point-label"));
+            let free = places(at, text_width(&point.label, SMALL))
+                .into_iter()
+                .filter(|place| place.area.within(frame) && !taken.iter().any(|a| a.overlaps(&place.area)));
+            let covered = |place: &Place| points.iter().filter(|p| p.overlaps(&place.area)).count();
+            if let Some(place) = free.min_by_key(covered) {
+                taken.push(place.area);
+                out.push(text(place.at, place.anchor, &point.label).class("point-label"));
             }
         }
         out
@@ -122,23 +123,28 @@ impl Scatter {
             keys.push(Key::ramp(format!("{}, {} to {}", self.colour, ends[0], ends[1])));
         }
         if !self.path.is_empty() && !self.path_label.is_empty() {
-            keys.push(Key::line("path", &self.path_label));
+            keys.push(Key::ramp(&self.path_label));
         }
         keys
     }
 }
 
-/// The box of a label.
+/// A rectangle that something occupies.
 #[derive(Debug, Clone, Copy)]
-struct Box {
+struct Area {
     left: f64,
     right: f64,
     top: f64,
     bottom: f64,
 }
 
-impl Box {
-    fn overlaps(&self, other: &Box) -> bool {
+impl Area {
+    /// The square around a dot.
+    fn around(at: (f64, f64)) -> Self {
+        Self { left: at.0 - RADIUS, right: at.0 + RADIUS, top: at.1 - RADIUS, bottom: at.1 + RADIUS }
+    }
+
+    fn overlaps(&self, other: &Area) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
@@ -146,20 +152,32 @@ impl Box {
     }
 
     fn within(&self, frame: &Frame) -> bool {
-        self.left >= frame.edges.left && self.right <= WIDTH && self.top >= frame.edges.top - 8.0
+        self.left >= frame.edges.left
+            && self.right <= WIDTH
+            && self.top >= frame.edges.top - 8.0
+            && self.bottom <= frame.edges.bottom
     }
 }
 
-/// Right, left, above, below.
-fn places(at: (f64, f64), width: f64) -> [(Anchor, (f64, f64), Box); 4] {
-    let gap = RADIUS + 4.0;
+/// Where a label can stand.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    anchor: Anchor,
+    at: (f64, f64),
+    area: Area,
+}
+
+/// Right of a point, left of it, above, below.
+fn places(at: (f64, f64), width: f64) -> [Place; 4] {
+    let gap = RADIUS + 5.0;
     let place = |anchor, x: f64, y: f64| {
         let left = match anchor {
             Anchor::Start => x,
             Anchor::Middle => x - 0.5 * width,
             Anchor::End => x - width,
         };
-        (anchor, (x, y), Box { left, right: left + width, top: y - 0.8 * SMALL, bottom: y + 0.25 * SMALL })
+        let area = Area { left, right: left + width, top: y - 0.8 * SMALL, bottom: y + 0.25 * SMALL };
+        Place { anchor, at: (x, y), area }
     };
     [
         place(Anchor::Start, at.0 + gap, at.1 + 0.35 * SMALL),

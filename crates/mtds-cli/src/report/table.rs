@@ -111,15 +111,22 @@ impl Column {
 }
 
 impl Table {
-    /// The table within a box that scrolls on narrow screens.
+    /// The table within a box that scrolls on narrow screens, below its caption, which does not.
     pub fn element(&self) -> Element {
         let headings = self.columns.iter().map(|c| Element::new("th").set("scope", "col").text(&c.heading));
         let head = Element::new("thead").child(Element::new("tr").children(headings));
-        let table = Element::new("table")
-            .child(Element::new("caption").text(&self.caption))
-            .child(head)
-            .children(self.groups.iter().map(|group| self.body(group)));
-        Element::new("div").class("table").set("tabindex", "0").child(table)
+        let table =
+            Element::new("table").child(head).children(self.groups.iter().map(|group| self.body(group)));
+        let scroller = Element::new("div")
+            .class("scroller")
+            .set("role", "region")
+            .set("aria-label", &self.caption)
+            .set("tabindex", "0")
+            .child(table);
+        Element::new("div")
+            .class("table")
+            .child(Element::new("p").class("caption").text(&self.caption))
+            .child(scroller)
     }
 
     fn body(&self, group: &Group) -> Element {

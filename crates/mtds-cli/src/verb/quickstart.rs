@@ -7,7 +7,7 @@ use crate::report::quickstart::{QuickstartReport, page};
 use crate::table::{Align, TextTable, estimate, percent, seconds};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 const PAGE: &str = "report.html";
 const SCORES: &str = "results.json";
@@ -30,15 +30,23 @@ pub fn run(
     let text = serde_json::to_string_pretty(&document).context("cannot write the result as JSON")?;
     write_whole(&plan.out.join(SCORES), format!("{text}\n").as_bytes())?;
     write_whole(&plan.out.join(PAGE), page(&report).render().as_bytes())?;
-    match plan.common.format {
-        Format::Json => writeln!(stdout, "{text}"),
-        Format::Text => write!(stdout, "{}\n{}", score_table(&report).render(), left_behind(plan, &report)),
-    }
-    .context("cannot print the result")?;
+    let text = match plan.common.format {
+        Format::Json => format!("{text}\n"),
+        Format::Text => format!("{}\n{}", score_table(&report).render(), left_behind(plan, &report)),
+    };
+    print(stdout, &text)?;
     if plan.common.verbosity == Verbosity::Verbose {
         eprint!("{}", details(&report));
     }
     Ok(())
+}
+
+/// A reader who has seen enough and closed the pipe, as `head` does, is no failure.
+fn print(stdout: &mut dyn Write, text: &str) -> Result<()> {
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot print the result"),
+        _ => Ok(()),
+    }
 }
 
 /// The result as one document: a flat list under `rows`, with settings, seed and version beside it. Values

@@ -8,6 +8,9 @@ use crate::chart::{
 use crate::report::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
 use crate::table::seconds;
 
+/// The key that the ridge of a morph and its path on the map share.
+const ALONG_THE_PATH: &str = "along the path of the morph";
+
 /// Lays the report out as a page.
 pub fn page(report: &QuickstartReport) -> Page {
     Page {
@@ -34,7 +37,7 @@ fn facts(report: &QuickstartReport) -> Vec<(String, String)> {
     let middle = seen.get(seen.len() / 2).and_then(|t| report.row(report.model(), *t));
     if let Some(row) = middle.filter(|row| row.rmse.is_finite()) {
         let against = match report.best_baseline(row.t) {
-            Some(other) => format!("; the best baseline has {:.2}", other.rmse),
+            Some(other) => format!("; best baseline: {:.2}", other.rmse),
             None => String::new(),
         };
         facts.push((
@@ -43,8 +46,8 @@ fn facts(report: &QuickstartReport) -> Vec<(String, String)> {
         ));
     }
     if let Some(row) = middle.filter(|row| row.cover80.is_finite()) {
-        let meaning = "of the true values lie inside the 80 % intervals";
-        facts.push((format!("{:.0} %", 100.0 * row.cover80), meaning.into()));
+        let meaning = "of the true values lie inside the 80\u{a0}% intervals";
+        facts.push((format!("{:.0}\u{a0}%", 100.0 * row.cover80), meaning.into()));
     }
     if !report.map.codes.is_empty() {
         facts.push((report.map.codes.len().to_string(), "sequences were learned together".into()));
@@ -56,12 +59,11 @@ fn facts(report: &QuickstartReport) -> Vec<(String, String)> {
 fn learned(report: &QuickstartReport) -> Section {
     let figure = Figure {
         pictures: vec![bound_picture(report), map_picture(report, None)],
-        caption:
-            "Left: the bound on the log likelihood that learning raises; where held-out sequences follow \
-                  the training sequences, nothing was learned by heart. Right: every dot is the code of one \
+        caption: "Learning raises a bound on the log likelihood; as long as held-out sequences follow the \
+                  training sequences, nothing is learned by heart. On the map every dot is the code of one \
                   training sequence. The colour shows a true property that learning never saw: where it \
                   changes smoothly, the code has found it."
-                .into(),
+            .into(),
     };
     Section::new(
         "What was learned",
@@ -99,21 +101,26 @@ fn settled_range(report: &QuickstartReport) -> Option<Range> {
     Some(if all.span() > 2.0 * late.span() { late } else { all }.padded(0.05))
 }
 
-/// The map of the codes; with a morph, its path is drawn and its two ends are named.
+/// The map of the codes; with a morph, its path is drawn, its two ends are named, and only it is coloured.
 fn map_picture(report: &QuickstartReport, morph: Option<&MorphPath>) -> Picture {
     let label = |name: &String| match morph {
         Some(morph) if *name == morph.from || *name == morph.to => name.clone(),
         _ => String::new(),
     };
-    let points =
-        report.map.codes.iter().map(|c| Point { at: c.at, value: c.value, label: label(&c.name) }).collect();
+    let value = |value: f64| if morph.is_some() { f64::NAN } else { value };
+    let points = report
+        .map
+        .codes
+        .iter()
+        .map(|c| Point { at: c.at, value: value(c.value), label: label(&c.name) })
+        .collect();
     Scatter {
         words: Words::new("Map of the codes", "code, first dimension", "code, second dimension")
             .describe("Map of the training sequences by the first two dimensions of their codes"),
         points,
         colour: report.map.colour.clone(),
         path: morph.map_or(Vec::new(), |morph| morph.codes.clone()),
-        path_label: "path of the morph".into(),
+        path_label: ALONG_THE_PATH.into(),
     }
     .draw()
 }
@@ -141,7 +148,7 @@ fn forecast_pictures(report: &QuickstartReport) -> Vec<Picture> {
     let mut fans: Vec<Fan> = panels
         .into_iter()
         .map(|panel| Fan {
-            words: Words::new(format!("{}, {} observations", panel.member, panel.seen), "time step", "")
+            words: Words::new(format!("{} after {} observations", panel.member, panel.seen), "time step", "")
                 .describe(format!(
                     "Forecast of {} after {} observations, with what happened",
                     panel.member, panel.seen
@@ -173,7 +180,7 @@ fn intervals(report: &QuickstartReport) -> Section {
     };
     Section::new(
         "Do the intervals hold?",
-        "An 80 % interval should contain the true value 80 % of the time, no more and no less; here that is \
+        "An 80\u{a0}% interval should contain the true value 80\u{a0}% of the time, no more and no less; here that is \
          counted on sequences the model had never seen.",
     )
     .with(Block::Figure(figure))
@@ -262,12 +269,12 @@ fn morph(report: &QuickstartReport) -> Section {
         words: Words::new(format!("From {} to {}", path.from, path.to), "time step", "")
             .describe(format!("Sequences generated along the path from {} to {}", path.from, path.to)),
         traces: path.traces.clone(),
-        colour: "along the path".into(),
+        colour: ALONG_THE_PATH.into(),
     };
     let figure = Figure {
         pictures: vec![chart.draw(), map_picture(report, Some(path))],
-        caption: "Left: one sequence for each code on the path, the colour moving along. Right: the path on \
-                  the map of the codes, from the ring to the dot."
+        caption: "One sequence for each code on the path, and the same path on the map of the codes; dots \
+                  and curves of one colour belong together."
             .into(),
     };
     Section::new(
