@@ -1,0 +1,18 @@
+//! The parts of the `mtds` program: what was typed becomes a plan, a verb carries it out, tables, charts
+//! and one report page show the result.
+//!
+//! ```text
+//! arguments  what was typed        →  plan  what it means, validated  →  verb  one file each
+//! progress   stderr only              table, output   the terminal and the files left behind
+//! chart      numbers → inline SVG     report          sections → one self-contained page
+//! ```
+
+pub mod arguments;
+pub mod chart;
+pub mod markup;
+pub mod output;
+pub mod plan;
+pub mod progress;
+pub mod report;
+pub mod table;
+pub mod verb;
