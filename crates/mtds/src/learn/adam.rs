@@ -8,8 +8,8 @@
 //! w ← w − η ρ m̂ / (√v̂ + ε)                         ρ the rate of the group
 //! ```
 //!
-//! Reference: [1] Kingma & Ba (2015), Adam: a method for stochastic optimization, algorithm 1.
-//! Differs from [1]: β₁ may depend on the step, so the weights in m sum to 1 − Π β₁ₛ over the steps taken,
+//! Reference: \[1\] Kingma & Ba (2015), Adam: a method for stochastic optimization, algorithm 1.
+//! Differs from \[1\]: β₁ may depend on the step, so the weights in m sum to 1 − Π β₁ₛ over the steps taken,
 //! which is 1 − β₁ᵗ when β₁ is constant.
 
 use super::objective::ParameterGroup;

@@ -115,14 +115,7 @@ impl Checkpoint {
     /// [`Error::Store`] with the reason when the bytes are cut short, are no checkpoint, come from another
     /// version, or hold numbers that cannot be.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let not_an_archive =
-            |error| broken(format!("not a checkpoint, or cut short ({error}); use an earlier one"));
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(not_an_archive)?;
-        let archive = SafeTensors::deserialize(bytes).map_err(not_an_archive)?;
-        let text = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
-        let text = text
-            .ok_or_else(|| broken(format!("no metadata `{METADATA_KEY}`; this is another kind of file")))?;
-        let record = read_record(text)?;
+        let (archive, record) = open(bytes)?;
         let best = match &record.best {
             Some(BestRecord { step, bound }) => {
                 Some(Best { step: *step, bound: *bound, parameters: read_array(&archive, BEST_PARAMETERS)? })
@@ -209,6 +202,18 @@ impl Checkpoint {
 
 fn broken(why: impl Into<String>) -> Error {
     Error::Store { file: "checkpoint".into(), why: why.into() }
+}
+
+/// The arrays, still as bytes, and all the rest.
+fn open(bytes: &[u8]) -> Result<(SafeTensors<'_>, Record)> {
+    let not_an_archive =
+        |error| broken(format!("not a checkpoint, or cut short ({error}); use an earlier one"));
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(not_an_archive)?;
+    let archive = SafeTensors::deserialize(bytes).map_err(not_an_archive)?;
+    let text = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
+    let text =
+        text.ok_or_else(|| broken(format!("no metadata `{METADATA_KEY}`; this is another kind of file")))?;
+    Ok((archive, read_record(text)?))
 }
 
 fn read_record(text: &str) -> Result<Record> {

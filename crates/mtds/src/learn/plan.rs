@@ -51,9 +51,12 @@ impl TrainingPlan {
     /// # Errors
     /// [`Error::Setting`] naming the first setting that cannot be used.
     pub fn check(&self) -> Result<()> {
-        let require = |holds: bool, name: &str, found: f64, expected: &str| match holds {
-            true => Ok(()),
-            false => Err(Error::setting(name, format!("found {found}; expected {expected}"))),
+        let require = |holds: bool, name: &str, found: f64, expected: &str| {
+            if holds {
+                Ok(())
+            } else {
+                Err(Error::setting(name, format!("found {found}; expected {expected}")))
+            }
         };
         let fraction = |value: f64| (0.0..1.0).contains(&value);
         let positive = |value: f64| value.is_finite() && value > 0.0;

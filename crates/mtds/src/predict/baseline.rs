@@ -177,7 +177,7 @@ mod tests {
         let gap = [1.0, NAN, 1.0];
         let forecast = last_value(&[&rising, &gap], &[5.0, 7.0, NAN], 1, 3).unwrap();
         assert_eq!((forecast.first_step(), forecast.mean()), (3, vec![7.0; 3]));
-        // Overall variance of 0 1 2 3 1 1 is 5/6 + … = 8/9; changes² by horizon: 3 of 1; 2 of 4 and a 0; 1 of 9.
+        // 0 1 2 3 1 1 has the variance 16/6 − (8/6)² = 8/9. Squared changes by horizon: 1 1 1; 4 4 0; 9.
         let v = 8.0 / 9.0;
         let expected = [(3.0 + v) / 4.0, (8.0 + v) / 4.0, (9.0 + v) / 2.0];
         for (found, expected) in std_devs(&forecast).iter().zip(expected) {

@@ -80,25 +80,21 @@ pub struct Scores {
 /// [`Error::Shape`] when the truth does not fit, [`Error::NotFinite`] for an infinite output,
 /// [`Error::Setting`] for a level not between 0 and 1.
 pub fn score(forecast: &Forecast, truth: &[f64], levels: &[f64]) -> Result<Option<SequenceScore>> {
-    let d = forecast.d_obs();
-    if truth.len() != forecast.n_time() * d {
-        let expected = format!("{} steps × {d} outputs", forecast.n_time());
-        return Err(Error::shape("true future", expected, format!("{} numbers", truth.len())));
-    }
+    check_truth(forecast, truth)?;
     levels.iter().try_for_each(|&level| check_level("level", level))?;
+    let d = forecast.d_obs();
     let log_densities = truth.par_chunks_exact(d).enumerate().map(|(t, y)| forecast.log_density(t, y));
     let log_densities = log_densities.collect::<Result<Vec<f64>>>()?;
     let observed: Vec<usize> = (0..truth.len()).filter(|&k| !truth[k].is_nan()).collect();
     if observed.is_empty() {
         return Ok(None);
     }
-    let mean = forecast.mean();
     let each = |&k: &usize| {
         let marginal = forecast.marginal_at(k / d, k % d);
         (marginal.cdf(truth[k]), marginal.crps(truth[k]))
     };
     let (pit, crps): (Vec<f64>, Vec<f64>) = observed.par_iter().map(each).unzip();
-    let n = observed.len() as f64;
+    let (n, mean) = (observed.len() as f64, forecast.mean());
     Ok(Some(SequenceScore {
         n_observed: observed.len(),
         rmse: (observed.iter().map(|&k| (truth[k] - mean[k]).powi(2)).sum::<f64>() / n).sqrt(),
@@ -107,6 +103,15 @@ pub fn score(forecast: &Forecast, truth: &[f64], levels: &[f64]) -> Result<Optio
         coverage: levels.iter().map(|&level| central_coverage(&pit, level)).collect(),
         pit,
     }))
+}
+
+fn check_truth(forecast: &Forecast, truth: &[f64]) -> Result<()> {
+    let (n_time, d_obs) = (forecast.n_time(), forecast.d_obs());
+    if truth.len() == n_time * d_obs {
+        return Ok(());
+    }
+    let expected = format!("{n_time} steps × {d_obs} outputs");
+    Err(Error::shape("true future", expected, format!("{} numbers", truth.len())))
 }
 
 fn central_coverage(pit: &[f64], level: f64) -> Coverage<f64> {
