@@ -1,7 +1,7 @@
 //! Multi-task dynamical systems: a family of sequences, one code per member.
 
-pub mod error;
 pub mod base;
+pub mod error;
 pub mod family;
 pub mod generator;
 pub mod infer;
@@ -11,5 +11,5 @@ pub mod model;
 pub mod predict;
 pub mod random;
 
-pub use model::{Model, ModelSpec};
 pub use error::{Error, Result};
+pub use model::{Model, ModelSpec};

@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn an_unknown_block_is_named_with_those_that_exist() {
-        let error = Layout::new(vec![spec("a", 1, Role::Adapted)], &[("q".into(), Role::Shared)]).unwrap_err();
+        let error =
+            Layout::new(vec![spec("a", 1, Role::Adapted)], &[("q".into(), Role::Shared)]).unwrap_err();
         assert_eq!(error.to_string(), "no block `q`; there are: a");
     }
 }

@@ -50,7 +50,9 @@ impl Activation {
             Self::Tanh => pairs.for_each(|(d, &y)| *d = *d * (-y).mul_add(y, S::one())),
             Self::Sigmoid => pairs.for_each(|(d, &y)| *d = *d * (-y).mul_add(y, y)),
             Self::Relu => pairs.for_each(|(d, y)| {
-                *d = S::from_fn(|i| if y.lane(i) > S::Real::default() { d.lane(i) } else { S::Real::default() });
+                *d = S::from_fn(
+                    |i| if y.lane(i) > S::Real::default() { d.lane(i) } else { S::Real::default() },
+                );
             }),
             Self::Softplus => pairs.for_each(|(d, &y)| *d = *d * (S::one() - (-y).exp())),
         }
@@ -239,7 +241,13 @@ impl Network {
     ///
     /// `tapes` hold forward and pull-back of each pack; `d_out` and `codes` the packs one after the other.
     #[inline(always)]
-    pub fn weight_gradient<S: Lanes>(&self, tapes: &[Tape<S>], d_out: &[S], codes: &[S], d_phi: &mut [S::Real]) {
+    pub fn weight_gradient<S: Lanes>(
+        &self,
+        tapes: &[Tape<S>],
+        d_out: &[S],
+        codes: &[S],
+        d_phi: &mut [S::Real],
+    ) {
         let widths = self.widths();
         let (mut at, mut phi_at) = (0, 0);
         let (mut below, mut above) = (Vec::new(), Vec::new());

@@ -38,7 +38,12 @@ impl CarriedState {
     ///
     /// # Errors
     /// A mixture whose marginal is degenerate.
-    pub fn fit(posterior: &Posterior, mixture: &GaussianMixture, d_code: usize, states: &[f64]) -> Result<Self> {
+    pub fn fit(
+        posterior: &Posterior,
+        mixture: &GaussianMixture,
+        d_code: usize,
+        states: &[f64],
+    ) -> Result<Self> {
         let dims: Vec<usize> = (0..d_code).collect();
         let mixture = mixture.marginal(&dims)?;
         let draws = code_part(posterior.draws(), d_code);
@@ -103,8 +108,9 @@ impl LinearMap {
         let (dim, n) = (codes.dim(), codes.len());
         let total = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let centre: Vec<f64> = (0..dim).map(|d| dot(codes.column(d), weights) / total).collect();
-        let value: Vec<f64> =
-            (0..d_state).map(|x| (0..n).map(|i| weights[i] * states[i * d_state + x]).sum::<f64>() / total).collect();
+        let value: Vec<f64> = (0..d_state)
+            .map(|x| (0..n).map(|i| weights[i] * states[i * d_state + x]).sum::<f64>() / total)
+            .collect();
         let mut spread = vec![0.0; dim * dim];
         let mut cross = vec![0.0; d_state * dim];
         for i in 0..n {
@@ -123,7 +129,8 @@ impl LinearMap {
         (0..dim).for_each(|a| spread[a * dim + a] += 1e-9 * mean_variance + f64::MIN_POSITIVE.sqrt());
         let slope = match invert_spd(&spread, dim) {
             Some(inverse) => {
-                let row = |x: usize, b: usize| (0..dim).map(|a| cross[x * dim + a] * inverse[a * dim + b]).sum();
+                let row =
+                    |x: usize, b: usize| (0..dim).map(|a| cross[x * dim + a] * inverse[a * dim + b]).sum();
                 (0..d_state * dim).map(|i| row(i / dim, i % dim)).collect()
             }
             None => vec![0.0; d_state * dim], // one distinct draw: the map is constant

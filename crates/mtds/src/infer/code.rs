@@ -42,7 +42,9 @@ impl NoiseBelief {
     pub fn extend(self, prior: &GaussianMixture) -> Result<GaussianMixture> {
         match self {
             Self::Learned => Ok(prior.clone()),
-            Self::Uncertain { mean, std_dev } if std_dev > 0.0 => prior.with_independent(mean, std_dev * std_dev),
+            Self::Uncertain { mean, std_dev } if std_dev > 0.0 => {
+                prior.with_independent(mean, std_dev * std_dev)
+            }
             Self::Uncertain { std_dev, .. } => {
                 Err(Error::setting("noise", format!("found standard deviation {std_dev}; expected above 0")))
             }
@@ -102,7 +104,13 @@ impl<B: BaseModel, R: Real> LogTarget for CodeTarget<'_, B, R> {
         let starts = self.start_states(points);
         let codes = CodePacks::<R>::from_fn(points.len(), points.dim(), |i, d| points.column(d)[i]);
         out.par_chunks_mut(CHUNK * LANES).enumerate().for_each(|(chunk, out)| {
-            dispatch(DensityChunk { target: self, codes: &codes, starts: &starts, first: chunk * CHUNK, out });
+            dispatch(DensityChunk {
+                target: self,
+                codes: &codes,
+                starts: &starts,
+                first: chunk * CHUNK,
+                out,
+            });
         });
     }
 }
@@ -130,7 +138,8 @@ impl<B: BaseModel, R: Real> Kernel for DensityChunk<'_, B, R> {
         for (pack, out) in self.out.chunks_mut(LANES).enumerate() {
             let point = self.codes.pack::<A>(self.first + pack);
             generate(model, target.parameters, &noise, &point, &mut buffers);
-            let start = start_pack(self.starts, base.d_state(), (self.first + pack) * LANES, self.codes.len());
+            let start =
+                start_pack(self.starts, base.d_state(), (self.first + pack) * LANES, self.codes.len());
             base.rollout(&buffers.theta, start.as_deref(), inputs.drive(group), &mut trace);
             noise.log_density(&buffers.theta, &trace.outputs, group, &mut densities);
             out.iter_mut().zip(&densities).for_each(|(o, d)| *o += d);

@@ -181,7 +181,9 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
         let y = scaling.outputs_to_model(&Signal::new(1, outputs.len(), outputs.to_vec())?)?;
         let u = match inputs.is_empty() {
             true => vec![],
-            false => scaling.inputs_to_model(&Signal::new(1, inputs.len(), inputs.to_vec())?)?.values().to_vec(),
+            false => {
+                scaling.inputs_to_model(&Signal::new(1, inputs.len(), inputs.to_vec())?)?.values().to_vec()
+            }
         };
         Ok((y.values().to_vec(), u))
     }
@@ -268,9 +270,8 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
         inputs: Option<&Signal>,
         n_time: usize,
     ) -> Result<crate::model::Rollout> {
-        let codes = crate::model::CodePacks::from_fn(points.len(), self.model.d_code(), |i, d| {
-            points.column(d)[i]
-        });
+        let codes =
+            crate::model::CodePacks::from_fn(points.len(), self.model.d_code(), |i, d| points.column(d)[i]);
         let states = self.anchor.state.as_ref().map(|state| state.states(points));
         let start = states.as_deref().map_or(crate::model::Start::Initial, crate::model::Start::States);
         self.model.simulate(&codes, start, inputs, n_time)

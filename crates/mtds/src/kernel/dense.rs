@@ -125,7 +125,12 @@ struct Outer {
 
 impl Outer {
     #[inline(always)]
-    fn tile<S: Lanes, const U: usize, const V: usize>(&self, d_out: &[S], x: &[S], d_weights: &mut [S::Real]) {
+    fn tile<S: Lanes, const U: usize, const V: usize>(
+        &self,
+        d_out: &[S],
+        x: &[S],
+        d_weights: &mut [S::Real],
+    ) {
         let mut sum = [[S::zero(); V]; U];
         for (d, x) in d_out.chunks_exact(self.n_out).zip(x.chunks_exact(self.n_in)) {
             let (d, x) = (&d[self.u..self.u + U], &x[self.j..self.j + V]);

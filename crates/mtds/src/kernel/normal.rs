@@ -17,11 +17,7 @@ pub fn quantile(p: f64) -> f64 {
         return if tail == 0.0 { f64::INFINITY.copysign(q) } else { f64::NAN };
     }
     let r = (-tail.ln()).sqrt();
-    let x = if r <= 5.0 {
-        ratio(r - 1.6, &MIDDLE.0, &MIDDLE.1)
-    } else {
-        ratio(r - 5.0, &FAR.0, &FAR.1)
-    };
+    let x = if r <= 5.0 { ratio(r - 1.6, &MIDDLE.0, &MIDDLE.1) } else { ratio(r - 5.0, &FAR.0, &FAR.1) };
     x.copysign(q)
 }
 

@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::particles::{Buffers, CodePacks};
 use super::Model;
+use super::particles::{Buffers, CodePacks};
+use crate::Result;
 use crate::base::emission::check_inputs;
 use crate::base::{BaseModel, Drive};
 use crate::family::Signal;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
-use crate::Result;
 
 /// Where rollouts begin.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +54,13 @@ impl<B: BaseModel> Model<B> {
             .into_par_iter()
             .map(|pack| dispatch(SimulatePack { model: self, codes, start, inputs, n_time, pack }))
             .collect();
-        let mut all =
-            Rollout { n_codes: codes.len(), n_time, outputs: vec![], last_states: vec![], noise_factors: vec![] };
+        let mut all = Rollout {
+            n_codes: codes.len(),
+            n_time,
+            outputs: vec![],
+            last_states: vec![],
+            noise_factors: vec![],
+        };
         for part in parts {
             all.outputs.extend(part.outputs);
             all.last_states.extend(part.last_states);

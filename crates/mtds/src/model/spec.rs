@@ -83,7 +83,10 @@ impl<B: BaseModel> ModelSpec<B> {
         }
         let layout = Layout::new(self.base.blocks(), &self.roles)?;
         if layout.d_adapted() == 0 {
-            return Err(Error::setting("roles", "no block is adapted; with no use for the code there is no family"));
+            return Err(Error::setting(
+                "roles",
+                "no block is adapted; with no use for the code there is no family",
+            ));
         }
         if layout.d_adapted() != self.network.d_out {
             return Err(Error::shape("generator output", layout.d_adapted(), self.network.d_out));

@@ -1,13 +1,17 @@
-//! Prediction in plain numbers: weighted draws rolled forward, their marginals, their scores, simple baselines.
+//! Prediction and control: forecasts, their scores, simple baselines; generation and morphs from codes.
 
 pub mod baseline;
 pub mod forecast;
+mod future;
+pub mod generate;
 pub mod marginal;
 pub mod noise;
 pub mod score;
 
 pub use baseline::{family_mean, last_value};
 pub use forecast::Forecast;
+pub use future::MAX_DRAWS;
+pub use generate::CodePath;
 pub use marginal::Marginal;
 pub use noise::DrawNoise;
 pub use score::{CENTRAL_LEVELS, Coverage, Estimate, Scores, SequenceScore, score};

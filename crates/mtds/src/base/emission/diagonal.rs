@@ -118,9 +118,11 @@ pub(super) fn pull<S: Lanes>(
     let mut residual = weighted.squares;
     for (at, &y) in outputs.iter().enumerate() {
         let d = at % p;
-        let mass = group.patterns.iter().zip(&weighted.mass).fold(S::zero(), |sum, (pattern, &mass)| {
-            if pattern[at] { sum + mass } else { sum }
-        });
+        let mass = group
+            .patterns
+            .iter()
+            .zip(&weighted.mass)
+            .fold(S::zero(), |sum, (pattern, &mass)| if pattern[at] { sum + mass } else { sum });
         let error = mass.mul_add(y, -weighted.target[at]);
         d_outputs[at] = -v[d] * error;
         residual[d] = y.mul_add(error - weighted.target[at], residual[d]);

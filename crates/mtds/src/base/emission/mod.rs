@@ -158,8 +158,5 @@ impl Noise {
     }
 }
 
-
-
-
 #[cfg(test)]
 mod tests;

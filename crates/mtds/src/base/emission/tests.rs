@@ -38,7 +38,8 @@ fn textbook(noise: &Noise, theta: &[f64], outputs: &[f64], sequence: &Sequence) 
         let n = seen.len();
         let mut s: Vec<Vec<f64>> =
             seen.iter().map(|&i| seen.iter().map(|&j| covariance(i, j)).collect()).collect();
-        let mut e: Vec<f64> = seen.iter().map(|&d| sequence.outputs().get(t, d) - outputs[t * p + d]).collect();
+        let mut e: Vec<f64> =
+            seen.iter().map(|&d| sequence.outputs().get(t, d) - outputs[t * p + d]).collect();
         for c in 0..n {
             total -= 0.5 * e[c] * e[c] / s[c][c] + 0.5 * s[c][c].ln() + HALF_LN_2PI;
             for r in c + 1..n {
@@ -56,7 +57,9 @@ fn textbook(noise: &Noise, theta: &[f64], outputs: &[f64], sequence: &Sequence) 
 
 #[test]
 fn scores_equal_the_textbook_density() {
-    for (form, p) in [(NoiseForm::Diagonal, 1), (NoiseForm::Diagonal, 3), (NoiseForm::Full, 1), (NoiseForm::Full, 3)] {
+    for (form, p) in
+        [(NoiseForm::Diagonal, 1), (NoiseForm::Diagonal, 3), (NoiseForm::Full, 1), (NoiseForm::Full, 3)]
+    {
         let (family, noise) = (family(p), noise(form, p));
         let batch = Batch::<f64>::new(&family);
         let (theta, outputs) = (wave(1 + form.n_raw(p), 0.4), wave(N_TIME * p, 2.0));

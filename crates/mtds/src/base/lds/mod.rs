@@ -159,7 +159,13 @@ impl BaseModel for Lds {
     }
 
     #[inline(always)]
-    fn rollout<S: Scalar>(&self, theta: &[S], start: Option<&[S]>, drive: Drive<'_, S>, trace: &mut Trace<S>) {
+    fn rollout<S: Scalar>(
+        &self,
+        theta: &[S],
+        start: Option<&[S]>,
+        drive: Drive<'_, S>,
+        trace: &mut Trace<S>,
+    ) {
         rollout::forward(self, theta, start, drive, trace);
     }
 

@@ -139,7 +139,9 @@ proptest! {
 
 #[test]
 fn adjoint_matches_central_differences() {
-    for (n, p, m, n_time) in [(1, 1, 0, 1), (1, 2, 1, 4), (2, 1, 1, 6), (4, 2, 2, 7), (8, 1, 1, 5), (9, 2, 1, 5)] {
+    for (n, p, m, n_time) in
+        [(1, 1, 0, 1), (1, 2, 1, 4), (2, 1, 1, 6), (4, 2, 2, 7), (8, 1, 1, 5), (9, 2, 1, 5)]
+    {
         for input_map in [InputMap::Tanh, InputMap::Sparse] {
             check_adjoint(&Lds { input_map, ..Lds::new(n, p, m) }, n_time);
         }

@@ -104,9 +104,8 @@ impl<B: BaseModel> MonteCarloObjective<B> {
         settings: MonteCarlo,
     ) -> Result<Self> {
         check_settings(&model, &settings)?;
-        let arrange = |family: &Family| -> Result<Batch<f32>> {
-            Ok(Batch::new(&model.scaling().apply(family)?))
-        };
+        let arrange =
+            |family: &Family| -> Result<Batch<f32>> { Ok(Batch::new(&model.scaling().apply(family)?)) };
         let (batch, held_out) = (arrange(family)?, held_out.map(arrange).transpose()?);
         let sobol = ShiftedSobol::new(model.d_code())?;
         Ok(Self { model, batch, held_out, settings, sobol })
@@ -256,7 +255,10 @@ fn check_settings<B: BaseModel>(model: &Model<B>, settings: &MonteCarlo) -> Resu
             return Err(Error::Unknown { kind: "block", name: name.clone(), known: known.join(", ") });
         }
         if !(rate.is_finite() && *rate >= 0.0) {
-            return Err(Error::setting(format!("rate of `{name}`"), format!("found {rate}; expected 0 or more")));
+            return Err(Error::setting(
+                format!("rate of `{name}`"),
+                format!("found {rate}; expected 0 or more"),
+            ));
         }
     }
     if settings.carriers == Carriers::Resampled(0) {
@@ -283,16 +285,19 @@ fn check_settings<B: BaseModel>(model: &Model<B>, settings: &MonteCarlo) -> Resu
 
 /// Every tensor is a group; those of the last layer are split by the block of θ that their rows feed.
 fn groups<B: BaseModel>(model: &Model<B>, settings: &MonteCarlo, n_seq: usize) -> Vec<ParameterGroup> {
-    let rate = |block: &str| settings.rates.iter().find(|(name, _)| name == block).map_or(1.0, |(_, r)| *r) as f32;
+    let rate =
+        |block: &str| settings.rates.iter().find(|(name, _)| name == block).map_or(1.0, |(_, r)| *r) as f32;
     let network = &model.spec().network;
     let n_phi = network.n_parameters();
     let mut groups = vec![];
     for tensor in model.tensors() {
         let l2 = if tensor.shape.len() == 2 { (settings.l2 / n_seq as f64) as f32 } else { 0.0 };
-        let last = tensor.start < n_phi && tensor.shape[0] == network.d_out && feeds_theta(&tensor.name, network);
+        let last =
+            tensor.start < n_phi && tensor.shape[0] == network.d_out && feeds_theta(&tensor.name, network);
         if last {
             let columns = tensor.shape.get(1).copied().unwrap_or(1);
-            for block in model.layout().blocks().iter().filter(|b| b.role == Role::Adapted && b.spec.len > 0) {
+            for block in model.layout().blocks().iter().filter(|b| b.role == Role::Adapted && b.spec.len > 0)
+            {
                 let slots = block.slots();
                 groups.push(ParameterGroup {
                     name: format!("{}/{}", tensor.name, block.spec.name),

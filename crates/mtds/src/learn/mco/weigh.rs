@@ -108,7 +108,8 @@ pub(super) fn resample(scores: &Scores, summary: &Summary, per_sequence: usize, 
         let uniforms = &uniforms[i * per_sequence..(i + 1) * per_sequence];
         uniforms.iter().map(|&u| (pick(scores, summary, i, u), i)).collect::<Vec<_>>()
     };
-    let mut pairs: Vec<(usize, usize)> = (0..n_seq).into_par_iter().with_min_len(8).flat_map_iter(picks).collect();
+    let mut pairs: Vec<(usize, usize)> =
+        (0..n_seq).into_par_iter().with_min_len(8).flat_map_iter(picks).collect();
     pairs.sort_unstable();
     let mut chosen = Chosen { particles: vec![], pulls: vec![] };
     for (particle, sequence) in pairs {

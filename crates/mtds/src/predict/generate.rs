@@ -1,0 +1,156 @@
+//! Control: sequences from a chosen code, and morphs along a path of codes.
+//!
+//! ```text
+//! generate   ŷ_t = g(x_t, u_t, h_φ(z))          x_t = f(x_{t−1}, u_t, h_φ(z))
+//! morph      the same with z_t moving along a path: the state goes on, the system changes under it
+//! ```
+
+use crate::base::{BaseModel, Drive};
+use crate::family::Signal;
+use crate::model::{Buffers, CodePacks, Model, Start};
+use crate::{Error, Result};
+
+/// Codes to pass through, evenly spaced in time, with straight lines between.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodePath {
+    waypoints: Vec<Vec<f64>>,
+}
+
+impl CodePath {
+    /// A path through these codes.
+    ///
+    /// # Errors
+    /// No code, codes of different lengths, a number that is not finite.
+    pub fn new(waypoints: Vec<Vec<f64>>) -> Result<Self> {
+        let Some(first) = waypoints.first() else {
+            return Err(Error::setting("path", "found no code; expected at least one"));
+        };
+        if let Some(other) = waypoints.iter().find(|w| w.len() != first.len()) {
+            return Err(Error::shape("code on the path", first.len(), other.len()));
+        }
+        if let Some(&value) = waypoints.iter().flatten().find(|x| !x.is_finite()) {
+            return Err(Error::NotFinite { what: "code on the path".into(), value, hint: "" });
+        }
+        Ok(Self { waypoints })
+    }
+
+    /// The code at `position` between 0 (first) and 1 (last).
+    #[must_use]
+    pub fn at(&self, position: f64) -> Vec<f64> {
+        let last = self.waypoints.len() - 1;
+        let along = position.clamp(0.0, 1.0) * last as f64;
+        let (leg, share) = (along.floor().min(last as f64) as usize, along.fract());
+        let (from, to) = (&self.waypoints[leg], &self.waypoints[(leg + 1).min(last)]);
+        from.iter().zip(to).map(|(a, b)| a + share * (b - a)).collect()
+    }
+
+    /// Length of its codes.
+    #[must_use]
+    pub fn d_code(&self) -> usize {
+        self.waypoints[0].len()
+    }
+}
+
+impl<B: BaseModel> Model<B> {
+    /// The noise-free sequence of one code, in data units: n_time × d_obs.
+    ///
+    /// # Errors
+    /// A code of the wrong length or not finite; inputs (data units) missing, too short or of the wrong width.
+    pub fn generate(&self, code: &[f64], inputs: Option<&Signal>, n_time: usize) -> Result<Signal> {
+        CodePath::new(vec![code.to_vec()])?;
+        self.check_code(code.len())?;
+        crate::base::emission::check_inputs(inputs, n_time, self.base().d_input())?;
+        let inputs = inputs.map(|u| self.scaling().inputs_to_model(u)).transpose()?;
+        let codes = CodePacks::from_fn(1, code.len(), |_, d| code[d]);
+        let rollout = self.simulate(&codes, Start::Initial, inputs.as_ref(), n_time)?;
+        self.scaling().outputs_from_model(&Signal::new(n_time, self.base().d_obs(), rollout.outputs)?)
+    }
+
+    /// The noise-free sequence while the code moves along a path from step 1 to step `n_time`, in data units.
+    ///
+    /// # Errors
+    /// As [`Model::generate`].
+    pub fn morph(&self, path: &CodePath, inputs: Option<&Signal>, n_time: usize) -> Result<Signal> {
+        self.check_code(path.d_code())?;
+        let base = self.base();
+        crate::base::emission::check_inputs(inputs, n_time, base.d_input())?;
+        let inputs = inputs.map(|u| self.scaling().inputs_to_model(u)).transpose()?;
+        let parameters = self.parameters_as::<f64>();
+        let (mut buffers, mut trace) = (Buffers::<f64>::new(self), base.trace(1));
+        let mut state: Option<Vec<f64>> = None;
+        let mut outputs = Vec::with_capacity(n_time * base.d_obs());
+        for t in 0..n_time {
+            let position = if n_time > 1 { t as f64 / (n_time - 1) as f64 } else { 0.0 };
+            buffers.generate(self, &parameters, &path.at(position));
+            let u = inputs.as_ref().map_or(&[][..], |inputs| inputs.row(t));
+            let drive = Drive { inputs: u, quiet: &[u.iter().all(|&u| u == 0.0)] };
+            base.rollout(&buffers.theta, state.as_deref(), drive, &mut trace);
+            outputs.extend_from_slice(&trace.outputs);
+            state = Some(trace.states[base.d_state()..].to_vec());
+        }
+        self.scaling().outputs_from_model(&Signal::new(n_time, base.d_obs(), outputs)?)
+    }
+
+    fn check_code(&self, found: usize) -> Result<()> {
+        if found == self.d_code() { Ok(()) } else { Err(Error::shape("code", self.d_code(), found)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Lds;
+    use crate::family::Scaling;
+    use crate::model::ModelSpec;
+    use crate::random::stream;
+
+    fn model() -> Model<Lds> {
+        let spec = ModelSpec::new(Lds::new(3, 2, 1), 2);
+        Model::initialise(spec, Scaling::identity(2, 1), &mut stream(4, 0)).unwrap()
+    }
+
+    fn impulse(n: usize) -> Signal {
+        Signal::column((0..n).map(|t| f64::from(u8::from(t == 0))).collect())
+    }
+
+    #[test]
+    fn a_morph_that_stays_is_the_generated_sequence() {
+        let (model, code) = (model(), vec![0.4, -1.1]);
+        let still = CodePath::new(vec![code.clone(), code.clone()]).unwrap();
+        let morph = model.morph(&still, Some(&impulse(30)), 30).unwrap();
+        let generated = model.generate(&code, Some(&impulse(30)), 30).unwrap();
+        for (a, b) in morph.values().iter().zip(generated.values()) {
+            assert!((a - b).abs() < 1e-5, "{a} {b}"); // f64 against f32
+        }
+    }
+
+    #[test]
+    fn a_morph_begins_with_one_system_and_ends_with_the_other() {
+        let model = model();
+        let (from, to) = (vec![1.0, 0.0], vec![-1.0, 0.5]);
+        let path = CodePath::new(vec![from.clone(), to.clone()]).unwrap();
+        let (inputs, n) = (Signal::column(vec![1.0; 60]), 60);
+        let morph = model.morph(&path, Some(&inputs), n).unwrap();
+        let (a, b) = (
+            model.generate(&from, Some(&inputs), n).unwrap(),
+            model.generate(&to, Some(&inputs), n).unwrap(),
+        );
+        assert!((morph.get(0, 0) - a.get(0, 0)).abs() < 1e-5);
+        assert!((a.get(n - 1, 0) - b.get(n - 1, 0)).abs() > 0.1, "the two systems differ");
+        assert!(
+            (morph.get(n - 1, 0) - b.get(n - 1, 0)).abs() < (morph.get(n - 1, 0) - a.get(n - 1, 0)).abs()
+        );
+    }
+
+    #[test]
+    fn paths_interpolate_and_refuse_nonsense() {
+        let path = CodePath::new(vec![vec![0.0], vec![2.0], vec![0.0]]).unwrap();
+        assert_eq!([path.at(0.0), path.at(0.25), path.at(0.5), path.at(1.0)], [[0.0], [1.0], [2.0], [0.0]]);
+        assert!(CodePath::new(vec![]).is_err());
+        assert!(CodePath::new(vec![vec![0.0], vec![0.0, 1.0]]).is_err());
+        assert!(CodePath::new(vec![vec![f64::NAN]]).is_err());
+        assert!(model().generate(&[0.0], Some(&impulse(3)), 3).unwrap_err().to_string().contains("code"));
+        assert!(model().generate(&[0.0, 0.0], None, 3).unwrap_err().to_string().contains("inputs"));
+        assert!(model().generate(&[0.0, 0.0], Some(&impulse(2)), 3).is_err());
+    }
+}
