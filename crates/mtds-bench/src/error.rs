@@ -81,6 +81,10 @@ pub enum Error {
         found: String,
     },
 
+    /// The threads asked for could not be had.
+    #[error("cannot start the threads: {0}; try a smaller --threads")]
+    Threads(String),
+
     /// One of our own works failed.
     #[error("work `{work}`: {source}")]
     Own {

@@ -1,7 +1,10 @@
 //! Our own works, one file each, and the registry of them.
 
+mod adais;
+mod w2;
+
 use crate::check::Check;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::problem::AdaisProblem;
 
 /// Something that is timed in this process.
@@ -45,6 +48,22 @@ pub struct WorkSettings {
 ///
 /// # Errors
 /// If a work refuses its settings.
-pub fn own_works(_settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
-    Ok(Vec::new())
+pub fn own_works(settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
+    // No effective sample size exceeds the number of draws by a factor of one: all passes are made.
+    let all_passes = 1.0;
+    Ok(vec![
+        Box::new(w2::W2::new(settings.threads)?),
+        Box::new(adais::Adais::new("adais-all", all_passes, settings)?),
+        Box::new(adais::Adais::new("adais-early", settings.ess_stop, settings)?),
+    ])
+}
+
+/// A pool of its own, so that a work uses as many threads as asked for.
+fn thread_pool(threads: usize) -> Result<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))
+}
+
+/// The input of every oscillator: 1, then 0.
+fn impulse(n_time: usize) -> mtds::family::Signal {
+    mtds::family::Signal::column((0..n_time).map(|t| f64::from(u8::from(t == 0))).collect())
 }

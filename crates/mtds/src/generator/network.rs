@@ -30,31 +30,29 @@ pub enum Activation {
 impl Activation {
     #[inline(always)]
     fn apply<S: Scalar>(self, x: &mut [S]) {
-        let each = |x: &mut [S], f: fn(S) -> S| x.iter_mut().for_each(|v| *v = f(*v));
-        match self {
-            Self::Identity => {}
-            // Closures written out, not `S::tanh` as a pointer: they must be inlined.
-            Self::Tanh => x.iter_mut().for_each(|v| *v = v.tanh()),
-            Self::Sigmoid => x.iter_mut().for_each(|v| *v = v.sigmoid()),
-            Self::Relu => x.iter_mut().for_each(|v| *v = v.max(S::zero())),
-            Self::Softplus => each(x, S::softplus),
+        for v in x {
+            *v = match self {
+                Self::Identity => *v,
+                Self::Tanh => v.tanh(),
+                Self::Sigmoid => v.sigmoid(),
+                Self::Relu => v.max(S::zero()),
+                Self::Softplus => v.softplus(),
+            };
         }
     }
 
     /// Multiplies `d` by the derivative, given the outputs `y`.
     #[inline(always)]
     fn pull_back<S: Lanes>(self, y: &[S], d: &mut [S]) {
-        let pairs = d.iter_mut().zip(y);
-        match self {
-            Self::Identity => {}
-            Self::Tanh => pairs.for_each(|(d, &y)| *d = *d * (-y).mul_add(y, S::one())),
-            Self::Sigmoid => pairs.for_each(|(d, &y)| *d = *d * (-y).mul_add(y, y)),
-            Self::Relu => pairs.for_each(|(d, y)| {
-                *d = S::from_fn(
-                    |i| if y.lane(i) > S::Real::default() { d.lane(i) } else { S::Real::default() },
-                );
-            }),
-            Self::Softplus => pairs.for_each(|(d, &y)| *d = *d * (S::one() - (-y).exp())),
+        let zero = S::Real::default();
+        for (d, &y) in d.iter_mut().zip(y) {
+            *d = match self {
+                Self::Identity => *d,
+                Self::Tanh => *d * (-y).mul_add(y, S::one()),
+                Self::Sigmoid => *d * (-y).mul_add(y, y),
+                Self::Relu => S::from_fn(|i| if y.lane(i) > zero { d.lane(i) } else { zero }),
+                Self::Softplus => *d * (S::one() - (-y).exp()),
+            };
         }
     }
 }

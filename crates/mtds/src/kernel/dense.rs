@@ -91,7 +91,10 @@ pub fn weight_gradient<S: Lanes>(
 ) {
     let n_in = d_weights.len() / n_out.max(1);
     for u in 0..n_out {
-        let sum = d_out.iter().skip(u).step_by(n_out).fold(S::zero(), |s, &d| s + d);
+        let mut sum = S::zero();
+        for pack in d_out.chunks_exact(n_out) {
+            sum += pack[u];
+        }
         d_bias[u] = d_bias[u] + sum.sum();
     }
     let mut u = 0;

@@ -13,24 +13,38 @@ use crate::kernel::{Lanes, Real, Scalar, dense};
 /// v_d = e^(−2 raw_d).
 #[inline(always)]
 fn precisions<S: Scalar>(raw: &[S]) -> Vec<S> {
-    raw.iter().map(|&r| (S::constant(-2.0) * r).exp()).collect()
+    let mut v = raw.to_vec();
+    for v in &mut v {
+        *v = (S::constant(-2.0) * *v).exp();
+    }
+    v
 }
 
-/// Σ over the observed places of a pattern.
+/// Σ a b over the observed places of a pattern.
 #[inline(always)]
-fn masked_sum<S: Scalar>(pattern: &[bool], value: impl Fn(usize) -> S) -> S {
-    let observed = pattern.iter().enumerate().filter(|(_, seen)| **seen);
-    observed.fold(S::zero(), |sum, (at, _)| sum + value(at))
+fn masked_dot<S: Scalar>(pattern: &[bool], a: &[S], b: &[S]) -> S {
+    let mut sum = S::zero();
+    for at in 0..pattern.len() {
+        if pattern[at] {
+            sum = a[at].mul_add(b[at], sum);
+        }
+    }
+    sum
 }
 
 #[inline(always)]
 pub(super) fn scores<S: Lanes>(raw: &[S], outputs: &[S], group: &Group<S::Real>, scores: &mut [S]) {
     let p = group.d_obs;
     let v = precisions(raw);
-    let scaled: Vec<S> = outputs.iter().enumerate().map(|(at, &y)| y * v[at % p]).collect();
+    let mut scaled = outputs.to_vec();
+    for (at, y) in scaled.iter_mut().enumerate() {
+        *y = *y * v[at % p];
+    }
     dense::pull_back(&group.values, &scaled, scores);
-    let own = |pattern: &Vec<bool>| masked_sum(pattern, |at| outputs[at] * scaled[at]);
-    let own: Vec<S> = group.patterns.iter().map(own).collect();
+    let mut own = vec![S::zero(); group.patterns.len()];
+    for (own, pattern) in own.iter_mut().zip(&group.patterns) {
+        *own = masked_dot(pattern, outputs, &scaled);
+    }
     for (i, score) in scores.iter_mut().enumerate() {
         *score = S::constant(-0.5).mul_add(own[group.pattern_of[i]], *score);
         for d in 0..p {
@@ -118,11 +132,12 @@ pub(super) fn pull<S: Lanes>(
     let mut residual = weighted.squares;
     for (at, &y) in outputs.iter().enumerate() {
         let d = at % p;
-        let mass = group
-            .patterns
-            .iter()
-            .zip(&weighted.mass)
-            .fold(S::zero(), |sum, (pattern, &mass)| if pattern[at] { sum + mass } else { sum });
+        let mut mass = S::zero();
+        for (pattern, &of_pattern) in group.patterns.iter().zip(&weighted.mass) {
+            if pattern[at] {
+                mass += of_pattern;
+            }
+        }
         let error = mass.mul_add(y, -weighted.target[at]);
         d_outputs[at] = -v[d] * error;
         residual[d] = y.mul_add(error - weighted.target[at], residual[d]);
@@ -153,7 +168,11 @@ pub(super) fn log_density<S: Lanes>(raw: &[S], outputs: &[S], group: &Group<S::R
         while t < group.n_time {
             let end = (t + RUN).min(group.n_time);
             let mut run = S::zero();
-            for at in (t..end).map(|t| t * p + d).filter(|&at| pattern[at]) {
+            for t in t..end {
+                let at = t * p + d;
+                if !pattern[at] {
+                    continue;
+                }
                 let error = (S::splat(group.values[at * n]) - outputs[at]) * inverse_std;
                 run = error.mul_add(error, run);
             }

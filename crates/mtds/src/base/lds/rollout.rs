@@ -83,7 +83,11 @@ pub(super) fn forward<S: Scalar>(
 fn input_matrix<S: Scalar>(lds: &Lds, theta: &[S], places: &Places, b: &mut [S]) {
     let raw = &theta[places.input.clone()];
     match lds.input_map {
-        InputMap::Tanh => b.iter_mut().zip(raw).for_each(|(b, r)| *b = r.tanh()),
+        InputMap::Tanh => {
+            for i in 0..b.len() {
+                b[i] = raw[i].tanh();
+            }
+        }
         InputMap::Sparse => {
             let gate = &theta[places.input_gate.clone()];
             for i in 0..b.len() {
@@ -105,21 +109,29 @@ fn steps<S: Scalar, const N: usize>(
     for (t, y) in outputs.chunks_exact_mut(s.p).enumerate() {
         let (past, future) = states[t * n..(t + 2) * n].split_at_mut(n);
         for i in 0..n {
-            let row = &s.a[i * n..(i + 1) * n];
-            future[i] = (0..n).fold(s.state_bias[i], |sum, j| row[j].mul_add(past[j], sum));
+            future[i] = s.state_bias[i];
+            for j in 0..n {
+                future[i] = s.a[i * n + j].mul_add(past[j], future[i]);
+            }
         }
         let u = &drive.inputs[t * s.m..(t + 1) * s.m];
         let quiet = drive.quiet[t];
         if !quiet {
             for i in 0..n {
-                future[i] = (0..s.m).fold(future[i], |sum, j| s.b[i * s.m + j].mul_add(u[j], sum));
+                for j in 0..s.m {
+                    future[i] = s.b[i * s.m + j].mul_add(u[j], future[i]);
+                }
             }
         }
         for (o, y) in y.iter_mut().enumerate() {
-            let row = &s.emission[o * n..(o + 1) * n];
-            *y = (0..n).fold(s.offset[o], |sum, j| row[j].mul_add(future[j], sum));
+            *y = s.offset[o];
+            for j in 0..n {
+                *y = s.emission[o * n + j].mul_add(future[j], *y);
+            }
             if !quiet {
-                *y = (0..s.m).fold(*y, |sum, j| s.feedthrough[o * s.m + j].mul_add(u[j], sum));
+                for j in 0..s.m {
+                    *y = s.feedthrough[o * s.m + j].mul_add(u[j], *y);
+                }
             }
         }
     }
@@ -213,7 +225,10 @@ fn steps_adjoint<S: Scalar, const N: usize>(
             }
         }
         for j in 0..n {
-            next[j] = (0..n).fold(S::zero(), |sum, i| s.a[i * n + j].mul_add(lambda[i], sum));
+            next[j] = S::zero();
+            for i in 0..n {
+                next[j] = s.a[i * n + j].mul_add(lambda[i], next[j]);
+            }
         }
         lambda.copy_from_slice(&next[..n]);
     }

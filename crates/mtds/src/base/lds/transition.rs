@@ -75,13 +75,19 @@ pub(super) fn adjoint<S: Scalar>(
     // product = Q̄ (I + Q)ᵀ, then G = −½ (I + Q)ᵀ product.
     for i in 0..n {
         for j in 0..n {
-            let dot = (0..n).fold(d_q[i * n + j], |s, k| d_q[i * n + k].mul_add(q[j * n + k], s));
+            let mut dot = d_q[i * n + j];
+            for k in 0..n {
+                dot = d_q[i * n + k].mul_add(q[j * n + k], dot);
+            }
             product[i * n + j] = dot;
         }
     }
     for i in 0..n {
         for j in 0..n {
-            let dot = (0..n).fold(product[i * n + j], |s, k| q[k * n + i].mul_add(product[k * n + j], s));
+            let mut dot = product[i * n + j];
+            for k in 0..n {
+                dot = q[k * n + i].mul_add(product[k * n + j], dot);
+            }
             d_q[i * n + j] = S::constant(-0.5) * dot;
         }
     }
