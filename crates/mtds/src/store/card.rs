@@ -37,7 +37,7 @@ pub(super) fn write<B: BaseModel>(bundle: &ModelBundle<B>) -> Result<Vec<u8>> {
     let d_code = bundle.model.d_code();
     let title = format!("# Multi-task dynamical system: {}\n", plain(B::KIND));
     let about = format!(
-        "A family of related sequences, learned at once: a code of {d_code} number(s) customises one \
+        "A family of related sequences, learned at once: a code of length {d_code} customises one \
          dynamical system to each member of the family (Bird and Williams, Customizing Sequence Generation \
          with Multi-Task Dynamical Systems, 2020). The code of a new member is inferred from what has been \
          seen of it; codes can also be chosen, drawn and moved.\n"
@@ -58,35 +58,42 @@ pub(super) fn write<B: BaseModel>(bundle: &ModelBundle<B>) -> Result<Vec<u8>> {
 fn sizes<B: BaseModel>(bundle: &ModelBundle<B>) -> String {
     let (model, provenance) = (&bundle.model, &bundle.provenance);
     let base = model.base();
-    let columns = |width: usize, names: &[String]| match width {
-        0 => "none".to_owned(),
-        _ => format!("{width}: {}", listed(names.iter().map(String::as_str))),
-    };
     let blocks = |wanted: fn(&Role) -> bool| {
         let blocks = model.layout().blocks().iter().filter(|b| wanted(&b.role) && b.spec.len > 0);
         listed(blocks.map(|b| b.spec.name))
     };
-    let prior = match model.prior() {
-        Prior::StandardNormal => "standard normal".to_owned(),
-        Prior::AggregatePosterior(mixture) => {
-            format!("aggregate posterior of the training codes, {} component(s)", mixture.len())
-        }
-    };
     let rows = [
         ("base model", plain(B::KIND)),
         ("state", base.d_state().to_string()),
-        ("outputs", columns(base.d_obs(), &provenance.output_names)),
-        ("inputs", columns(base.d_input(), &provenance.input_names)),
+        ("outputs", columns(&provenance.output_names)),
+        ("inputs", columns(&provenance.input_names)),
         ("code", model.d_code().to_string()),
         ("generator", generator(&model.spec().network)),
         ("adapted to each member", blocks(|role| *role == Role::Adapted)),
         ("shared by the family", blocks(|role| *role == Role::Shared)),
         ("fixed", blocks(|role| matches!(role, Role::Fixed(_)))),
         ("learned numbers", model.n_parameters().to_string()),
-        ("prior over codes", prior),
+        ("prior over codes", prior(model.prior())),
     ];
     let rows: String = rows.iter().map(|(name, value)| format!("| {name} | {value} |\n")).collect();
     format!("## What it is\n\n| | |\n|---|---|\n{rows}")
+}
+
+/// How many, and their names.
+fn columns(names: &[String]) -> String {
+    match names.len() {
+        0 => "none".to_owned(),
+        n => format!("{n}: {}", listed(names.iter().map(String::as_str))),
+    }
+}
+
+fn prior(prior: &Prior) -> String {
+    match prior {
+        Prior::StandardNormal => "standard normal".to_owned(),
+        Prior::AggregatePosterior(mixture) => {
+            format!("aggregate posterior of the training codes, mixture of {}", mixture.len())
+        }
+    }
 }
 
 /// E.g. `2 → 16 tanh → 40`.
@@ -119,8 +126,8 @@ fn learning<B>(bundle: &ModelBundle<B>) -> Result<String> {
     // Indented, not fenced: no text inside can end the block.
     let settings: String = settings.lines().map(|line| format!("    {line}\n")).collect();
     let members = match bundle.members.len() {
-        0 => "The codes of the training members are not kept.".to_owned(),
-        n => format!("The codes of {n} training member(s) are kept."),
+        0 => "Codes of training members kept: none.".to_owned(),
+        n => format!("Codes of training members kept: {n}."),
     };
     Ok(format!(
         "## How it was learned\n\nProgram version {}, seed {}, data with the fingerprint {}. {members} \

@@ -6,11 +6,11 @@ use super::{
     CONFIG_FILE, CardScore, Member, ModelBundle, Provenance, READABLE_VERSIONS, RESTORE, SCHEMA_VERSION,
     broken, check,
 };
+use crate::Result;
 use crate::base::BaseModel;
 use crate::family::Scaling;
 use crate::generator::Prior;
 use crate::model::ModelSpec;
-use crate::{Error, Result};
 
 /// The fields in the order of the file.
 #[derive(Serialize, Deserialize)]
@@ -102,7 +102,7 @@ pub(super) fn kind_of(bytes: &[u8]) -> Result<String> {
     Ok(base)
 }
 
-/// Reads and checks; every error is an [`Error::Store`].
+/// Reads and checks; every error is an [`Error::Store`](crate::Error::Store).
 pub(super) fn read<B: BaseModel>(bytes: &[u8]) -> Result<Config<B>> {
     let kind = kind_of(bytes)?;
     if kind != B::KIND {
@@ -160,5 +160,5 @@ fn check_prior<B>(record: &Record<B>) -> Result<()> {
     }
     let found = mixture.dim();
     let why = format!("prior: expected {d_code} dimensions, the length of a code, found {found}; {RESTORE}");
-    Err(Error::Store { file: CONFIG_FILE.into(), why })
+    Err(broken(CONFIG_FILE, why))
 }

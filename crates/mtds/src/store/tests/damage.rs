@@ -28,8 +28,8 @@ fn damage() -> impl Strategy<Value = Damage> {
 }
 
 fn inflict(bytes: &mut Vec<u8>, damage: &Damage) {
-    let len = bytes.len().max(1);
-    if bytes.is_empty() {
+    let len = bytes.len();
+    if len == 0 {
         return;
     }
     match *damage {

@@ -162,7 +162,10 @@ fn a_scaling_that_does_not_fit_or_cannot_be() {
 
 #[test]
 fn a_prior_that_does_not_fit_or_cannot_be() {
-    let mixture = |means: Value, covariances: Value| json!({"aggregate_posterior": {"weights": [1.0], "means": means, "covariances": covariances}});
+    let mixture = |means: Value, covariances: Value| {
+        let parts = json!({"weights": [1.0], "means": means, "covariances": covariances});
+        json!({"aggregate_posterior": parts})
+    };
     let narrow = mixture(json!([[0.0]]), json!([[1.0]]));
     let parts = ["prior: expected 2 dimensions", "found 1"];
     assert_refused(&with_field("/prior", narrow), CONFIG_FILE, &parts);

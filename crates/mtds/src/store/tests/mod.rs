@@ -41,7 +41,7 @@ fn member(i: usize, d_code: usize) -> Member {
     let code = |shift: usize| (0..d_code).map(|d| (i + d + shift) as f64 / 64.0).collect();
     Member {
         id: format!("s{i}"),
-        label: (i % 2 == 0).then(|| "even".to_owned()),
+        label: i.is_multiple_of(2).then(|| "even".to_owned()),
         code_mean: code(7),
         code_std_dev: code(1),
     }

@@ -57,7 +57,7 @@ fn any_parameters(n: usize, seed: u64) -> Vec<f32> {
     (0..n).map(|_| draw()).collect()
 }
 
-/// A mixture whose weights sum to one exactly.
+/// A mixture whose weights sum to one exactly: others are scaled anew, by a rounding error, when read.
 fn any_prior(d_code: usize, seed: u64) -> Prior {
     let mut random = random::stream(seed, 1);
     let mut unit = || f64::from(random.next_u32()) / f64::from(u32::MAX);
@@ -87,7 +87,7 @@ proptest! {
     fn any_model_comes_back(spec in any_spec(), seed in any::<u64>(), n_members in 0..4usize) {
         let (parameters, d_code) = (any_parameters(n_parameters(&spec), seed), spec.network.d_code);
         let mut bundle = bundle_of(spec, parameters, n_members);
-        if seed % 2 == 0 {
+        if seed.is_multiple_of(2) {
             bundle.model = bundle.model.with_prior(any_prior(d_code, seed)).unwrap();
         }
         let files = bundle.to_files().unwrap();
@@ -161,7 +161,7 @@ fn the_card_says_what_there_is() {
         "load_model::<mtds::base::lds::Lds>",
         "mtds forecast MODEL DATA",
         "Some(&inputs)",
-        "The codes of 3 training member(s) are kept.",
+        "Codes of training members kept: 3.",
         "## Licence",
     ] {
         assert!(card.contains(part), "{part} not in:\n{card}");
