@@ -80,6 +80,15 @@ pub enum Error {
         /// Why it could not be put back.
         source: io::Error,
     },
+
+    /// The files of a model are there, but do not make one.
+    #[error("{}: {source}", path.display())]
+    Model {
+        /// The model directory.
+        path: PathBuf,
+        /// Which file, what is wrong with it, what to try.
+        source: mtds::Error,
+    },
 }
 
 /// Result of reading and writing.
@@ -90,5 +99,11 @@ impl Error {
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { action, path, source }
+    }
+
+    /// For `map_err`: in which directory the model is.
+    pub(crate) fn model(path: impl Into<PathBuf>) -> impl FnOnce(mtds::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Model { path, source }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod directory;
 pub mod error;
+pub mod model;
 pub mod oscillators;
 
 pub use error::{Error, Result};

@@ -10,6 +10,7 @@ pub mod learn;
 pub mod model;
 pub mod predict;
 pub mod random;
+pub mod store;
 
 pub use error::{Error, Result};
 pub use model::{Model, ModelSpec};

@@ -1,0 +1,160 @@
+//! Models on disk: [`mtds::store`] for the bytes, [`crate::directory`] for the files.
+
+use std::path::Path;
+
+use mtds::base::BaseModel;
+use mtds::store::{self, ModelBundle};
+
+use crate::directory::{read_directory, write_directory};
+use crate::{Error, Result};
+
+/// Writes a model as the directory `path`, whole or not at all; one that is already there is replaced.
+///
+/// # Errors
+/// [`Error::Model`] for a bundle that could not be read back, and those of
+/// [`write_directory`]. After any of them the destination is as it was.
+pub fn save_model<B: BaseModel>(path: &Path, bundle: &ModelBundle<B>) -> Result<()> {
+    let files = bundle.to_files().map_err(Error::model(path))?;
+    write_directory(path, &files)
+}
+
+/// Reads the model in the directory `path`. The model card is not read, and need not be there.
+///
+/// # Errors
+/// [`Error::Model`] names the file inside the directory and what is wrong with it; those of
+/// [`read_directory`].
+pub fn load_model<B: BaseModel>(path: &Path) -> Result<ModelBundle<B>> {
+    let files = read_directory(path, &store::REQUIRED_FILE_NAMES)?;
+    ModelBundle::from_files(&files).map_err(Error::model(path))
+}
+
+/// The kind of base model in the directory `path`, by which to choose the type for [`load_model`].
+///
+/// # Errors
+/// As [`load_model`], for the configuration alone.
+pub fn model_kind(path: &Path) -> Result<String> {
+    let files = read_directory(path, &[store::CONFIG_FILE])?;
+    store::kind_of(&files[0].1).map_err(Error::model(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use mtds::base::Lds;
+    use mtds::family::Scaling;
+    use mtds::store::{CARD_FILE, CONFIG_FILE, Member, Provenance, WEIGHTS_FILE};
+    use mtds::{Model, ModelSpec, random};
+
+    fn bundle(seed: u64, ids: &[&str]) -> ModelBundle<Lds> {
+        let spec = ModelSpec::new(Lds::new(2, 1, 0), 2);
+        let mut random = random::stream(seed, 0);
+        let member = |id: &&str| Member {
+            id: (*id).to_owned(),
+            label: None,
+            code_mean: vec![0.5, -0.25],
+            code_std_dev: vec![0.125, 0.25],
+        };
+        ModelBundle {
+            model: Model::initialise(spec, Scaling::identity(1, 0), &mut random).unwrap(),
+            provenance: Provenance {
+                seed,
+                settings: r#"{"steps": 10}"#.parse().unwrap(),
+                fingerprint: "0123456789abcdef".into(),
+                program_version: "0.1.0".into(),
+                output_names: vec!["y".into()],
+                input_names: vec![],
+                scores: vec![],
+            },
+            members: ids.iter().map(member).collect(),
+        }
+    }
+
+    #[track_caller]
+    fn assert_same(found: &ModelBundle<Lds>, wanted: &ModelBundle<Lds>) {
+        assert_eq!(found.model.parameters(), wanted.model.parameters());
+        assert_eq!(found.provenance, wanted.provenance);
+        assert_eq!(found.members, wanted.members);
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded() {
+        let sandbox = tempfile::tempdir().unwrap();
+        let path = sandbox.path().join("model");
+        save_model(&path, &bundle(1, &["a", "b"])).unwrap();
+        assert_eq!(model_kind(&path).unwrap(), "lds");
+        assert_same(&load_model(&path).unwrap(), &bundle(1, &["a", "b"]));
+        let mut names: Vec<_> =
+            fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [CARD_FILE, CONFIG_FILE, WEIGHTS_FILE]);
+    }
+
+    #[test]
+    fn an_existing_model_is_replaced_with_all_its_files() {
+        let sandbox = tempfile::tempdir().unwrap();
+        let path = sandbox.path().join("model");
+        save_model(&path, &bundle(1, &["a", "b"])).unwrap();
+        fs::write(path.join("checkpoint"), "old").unwrap();
+        save_model(&path, &bundle(2, &["c"])).unwrap();
+        assert_same(&load_model(&path).unwrap(), &bundle(2, &["c"]));
+        assert!(!path.join("checkpoint").exists());
+    }
+
+    #[test]
+    fn a_bundle_that_is_refused_leaves_the_old_model() {
+        let sandbox = tempfile::tempdir().unwrap();
+        let path = sandbox.path().join("model");
+        save_model(&path, &bundle(1, &["a"])).unwrap();
+        let error = save_model(&path, &bundle(2, &["twin", "twin"])).unwrap_err();
+        assert!(matches!(error, Error::Model { .. }), "{error}");
+        assert!(error.to_string().contains("model: config.json: two members are called `twin`"), "{error}");
+        assert_same(&load_model(&path).unwrap(), &bundle(1, &["a"]));
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        for name in [CONFIG_FILE, WEIGHTS_FILE] {
+            let sandbox = tempfile::tempdir().unwrap();
+            let path = sandbox.path().join("model");
+            save_model(&path, &bundle(1, &[])).unwrap();
+            fs::remove_file(path.join(name)).unwrap();
+            let error = load_model::<Lds>(&path).unwrap_err();
+            assert!(matches!(&error, Error::MissingFile { name: missing, .. } if missing == name), "{error}");
+            assert!(error.to_string().contains(&format!("model: has no `{name}`")), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_card_may_be_gone() {
+        let sandbox = tempfile::tempdir().unwrap();
+        let path = sandbox.path().join("model");
+        save_model(&path, &bundle(1, &[])).unwrap();
+        fs::remove_file(path.join(CARD_FILE)).unwrap();
+        assert_same(&load_model(&path).unwrap(), &bundle(1, &[]));
+    }
+
+    #[test]
+    fn a_truncated_file_is_named() {
+        for name in [CONFIG_FILE, WEIGHTS_FILE] {
+            let sandbox = tempfile::tempdir().unwrap();
+            let path = sandbox.path().join("model");
+            save_model(&path, &bundle(1, &["a"])).unwrap();
+            let bytes = fs::read(path.join(name)).unwrap();
+            fs::write(path.join(name), &bytes[..bytes.len() / 2]).unwrap();
+            let error = load_model::<Lds>(&path).unwrap_err();
+            assert!(matches!(&error, Error::Model { path: named, .. } if *named == path), "{error}");
+            let text = error.to_string();
+            assert!(text.contains(&format!("model: {name}: not ")) && text.contains("cut short"), "{text}");
+            assert_eq!(model_kind(&path).is_ok(), name == WEIGHTS_FILE);
+        }
+    }
+
+    #[test]
+    fn there_must_be_a_directory() {
+        let sandbox = tempfile::tempdir().unwrap();
+        let error = load_model::<Lds>(&sandbox.path().join("absent")).unwrap_err();
+        assert!(matches!(error, Error::NotADirectory { found: "nothing", .. }), "{error}");
+    }
+}

@@ -1,0 +1,160 @@
+//! `model.safetensors`: the learned tensors and the codes of the training members.
+
+use safetensors::SafeTensorError;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+
+use super::config::MemberRecord;
+use super::{CONFIG_FILE, Member, RESTORE, WEIGHTS_FILE, broken};
+use crate::Result;
+use crate::base::BaseModel;
+use crate::generator::Role;
+use crate::model::{Model, ModelSpec};
+
+const CODES_MEAN: &str = "codes.mean";
+const CODES_STD_DEV: &str = "codes.std_dev";
+
+/// A tensor that must be in the file.
+#[derive(Debug, PartialEq)]
+pub(super) struct Expected {
+    pub name: String,
+    pub shape: Vec<usize>,
+}
+
+/// The tensors of [`Model::tensors`] in their order, then, with members, means and deviations of the codes.
+///
+/// From the architecture alone: there is no model yet, and no memory for its weights, before the file has
+/// shown that it holds them.
+pub(super) fn expected<B: BaseModel>(spec: &ModelSpec<B>, n_members: usize) -> Result<Vec<Expected>> {
+    let layout = spec.layout().map_err(|error| broken(CONFIG_FILE, format!("{error}; {RESTORE}")))?;
+    let generator = spec.network.tensors().into_iter().map(|t| Expected { name: t.name, shape: t.shape });
+    let shared = layout.blocks().iter().filter(|block| block.role == Role::Shared);
+    let shared = shared
+        .map(|block| Expected { name: format!("shared.{}", block.spec.name), shape: vec![block.spec.len] });
+    let code = |name: &str| Expected { name: name.into(), shape: vec![n_members, spec.network.d_code] };
+    let codes = [CODES_MEAN, CODES_STD_DEV].map(code).into_iter().filter(|_| n_members > 0);
+    Ok(generator.chain(shared).chain(codes).collect())
+}
+
+/// The file; F32, little endian.
+pub(super) fn write<B: BaseModel>(model: &Model<B>, members: &[Member]) -> Result<Vec<u8>> {
+    let parameters = model.parameters();
+    let learned = model.tensors().into_iter().map(|tensor| {
+        let bytes = to_le_bytes(parameters[tensor.range()].iter().copied());
+        (tensor.name, tensor.shape, bytes)
+    });
+    let code = |name: &str, of: fn(&Member) -> &[f64]| {
+        let bytes = to_le_bytes(members.iter().flat_map(of).map(|&x| x as f32));
+        (name.to_owned(), vec![members.len(), model.d_code()], bytes)
+    };
+    let codes = [code(CODES_MEAN, |m| &m.code_mean), code(CODES_STD_DEV, |m| &m.code_std_dev)];
+    let codes = codes.into_iter().filter(|_| !members.is_empty());
+    let arrays: Vec<_> = learned.chain(codes).collect();
+    archive(&arrays).map_err(|error| broken(WEIGHTS_FILE, format!("cannot be written: {error}")))
+}
+
+/// No metadata: the archive would write several entries in an order that changes from call to call.
+fn archive(arrays: &[(String, Vec<usize>, Vec<u8>)]) -> std::result::Result<Vec<u8>, SafeTensorError> {
+    let views = arrays.iter().map(|(name, shape, bytes)| {
+        TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (name.as_str(), view))
+    });
+    serialize(views.collect::<std::result::Result<Vec<_>, _>>()?, None)
+}
+
+fn to_le_bytes(values: impl Iterator<Item = f32>) -> Vec<u8> {
+    values.flat_map(f32::to_le_bytes).collect()
+}
+
+/// The values of the expected tensors in their order; refuses any other tensor.
+pub(super) fn read(bytes: &[u8], expected: &[Expected], n_members: usize) -> Result<Vec<Vec<f32>>> {
+    let archive = SafeTensors::deserialize(bytes).map_err(|error| {
+        broken(WEIGHTS_FILE, format!("not a safetensors archive, or cut short ({error}); {RESTORE}"))
+    })?;
+    check_members(&archive, n_members)?;
+    let arrays = expected.iter().map(|tensor| read_tensor(&archive, tensor)).collect::<Result<_>>()?;
+    let mut names = archive.names();
+    names.sort_unstable();
+    let extra = names.into_iter().find(|name| !expected.iter().any(|tensor| tensor.name == *name));
+    match extra {
+        Some(name) => {
+            let why =
+                format!("tensor `{name}` is not part of the model that {CONFIG_FILE} describes; {RESTORE}");
+            Err(broken(WEIGHTS_FILE, why))
+        }
+        None => Ok(arrays),
+    }
+}
+
+/// A count that differs says more than a shape that does.
+fn check_members(archive: &SafeTensors, n_members: usize) -> Result<()> {
+    for name in [CODES_MEAN, CODES_STD_DEV] {
+        let rows = archive.tensor(name).ok().and_then(|codes| codes.shape().first().copied());
+        if let Some(found) = rows.filter(|rows| *rows != n_members) {
+            let why = format!(
+                "`{name}`: expected {n_members} members, as in {CONFIG_FILE}, found {found}; {RESTORE}"
+            );
+            return Err(broken(WEIGHTS_FILE, why));
+        }
+    }
+    Ok(())
+}
+
+fn read_tensor(archive: &SafeTensors, Expected { name, shape }: &Expected) -> Result<Vec<f32>> {
+    let Ok(tensor) = archive.tensor(name) else {
+        let why = format!("no tensor `{name}`; expected one of shape {shape:?}; {RESTORE}");
+        return Err(broken(WEIGHTS_FILE, why));
+    };
+    if tensor.shape() != shape {
+        let found = tensor.shape();
+        let why = format!("tensor `{name}`: expected shape {shape:?}, found {found:?}; {RESTORE}");
+        return Err(broken(WEIGHTS_FILE, why));
+    }
+    if tensor.dtype() != Dtype::F32 {
+        let found = tensor.dtype();
+        let why = format!("tensor `{name}`: expected F32, found {found:?}; convert it to F32");
+        return Err(broken(WEIGHTS_FILE, why));
+    }
+    let (words, _) = tensor.data().as_chunks::<4>();
+    let values: Vec<f32> = words.iter().map(|word| f32::from_le_bytes(*word)).collect();
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(i) => {
+            let (value, place) = (values[i], position(i, shape));
+            let why = format!(
+                "tensor `{name}`: found {value} at {place:?}; expected finite numbers; {RESTORE}, or learn it again"
+            );
+            Err(broken(WEIGHTS_FILE, why))
+        }
+        None => Ok(values),
+    }
+}
+
+/// Row, column, … of the `flat`-th entry, all counted from 0.
+fn position(mut flat: usize, shape: &[usize]) -> Vec<usize> {
+    let mut place: Vec<usize> = vec![];
+    for &size in shape.iter().rev() {
+        place.push(flat % size);
+        flat /= size;
+    }
+    place.reverse();
+    place
+}
+
+/// The flat parameter vector, and the members with their codes; `arrays` as [`expected`] with
+/// `records.len()` members asks for them.
+pub(super) fn divide(
+    mut arrays: Vec<Vec<f32>>,
+    records: Vec<MemberRecord>,
+    d_code: usize,
+) -> (Vec<f32>, Vec<Member>) {
+    let codes = arrays.split_off(arrays.len() - if records.is_empty() { 0 } else { 2 });
+    let code = |which: usize, i: usize| -> Vec<f64> {
+        codes[which][i * d_code..(i + 1) * d_code].iter().map(|&x| f64::from(x)).collect()
+    };
+    let member = |(i, record): (usize, MemberRecord)| Member {
+        id: record.id,
+        label: record.label,
+        code_mean: code(0, i),
+        code_std_dev: code(1, i),
+    };
+    let members = records.into_iter().enumerate().map(member).collect();
+    (arrays.concat(), members)
+}
