@@ -14,7 +14,7 @@ use super::Work;
 use crate::check::{Check, StepCheck};
 use crate::error::{Error, Result};
 use crate::inputs::{
-    D_CODE, LEARNING_RATE, N_PARTICLE, N_RESAMPLED, N_SEQ, N_TIME, NOISE_STD, N_HIDDEN, W2Inputs,
+    D_CODE, LEARNING_RATE, N_HIDDEN, N_PARTICLE, N_RESAMPLED, N_SEQ, N_TIME, NOISE_STD, W2Inputs,
 };
 
 const NAME: &str = "w2";

@@ -5,6 +5,7 @@
 
 pub mod adam;
 pub mod checkpoint;
+pub mod fit;
 pub mod history;
 pub mod mco;
 pub mod objective;
@@ -17,6 +18,7 @@ pub mod trainer;
 
 pub use adam::{AdamState, AdamStep};
 pub use checkpoint::Checkpoint;
+pub use fit::{Fit, Fitted, ScalingRule};
 pub use history::{History, StepRecord, ValidationRecord};
 pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep, NoiseRule};
 pub use objective::{Objective, ParameterGroup, StepReport};

@@ -1,7 +1,7 @@
 //! A model: base model, layout, generator, prior and scaling, with the learned parameters.
 //!
 //! The coarse operations that learning and inference ask for work on whole sets of codes:
-//! [`Model::scores`] (log likelihood of every sequence under every code), [`Model::gradient`] (of a weighted
+//! [`Model::log_likelihoods`] (log likelihood of every sequence under every code), [`Model::gradient`] (of a weighted
 //! sum of them), [`Model::simulate`] (predicted outputs). None exposes a time step or a single particle, so
 //! that another device can stand behind the same operations.
 
@@ -11,7 +11,7 @@ mod simulate;
 mod spec;
 
 pub(crate) use particles::{Buffers, GroupInputs};
-pub use particles::{CodePacks, Gradient, Scores, Weights};
+pub use particles::{CodePacks, Gradient, LogLikelihoods, Weights};
 pub use simulate::{Rollout, Start};
 pub use spec::ModelSpec;
 

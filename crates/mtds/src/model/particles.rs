@@ -1,4 +1,4 @@
-//! Scores and gradients over sets of codes, sixteen to a pack, packs in chunks over the threads.
+//! LogLikelihoods and gradients over sets of codes, sixteen to a pack, packs in chunks over the threads.
 //!
 //! A chunk is a fixed number of packs, whatever the number of threads, and chunk results are added in
 //! order: so the bits do not depend on the threads. Memory: scores are particles × sequences; rollouts
@@ -73,14 +73,14 @@ impl<R: Real> CodePacks<R> {
 
 /// log p(Y_i | z_m) for every code m and sequence i.
 #[derive(Clone, Debug)]
-pub struct Scores {
+pub struct LogLikelihoods {
     n_codes: usize,
     n_seq: usize,
     /// Pack by pack, one row of lanes per sequence.
     rows: Vec<[f32; LANES]>,
 }
 
-impl Scores {
+impl LogLikelihoods {
     /// Number of codes.
     #[must_use]
     pub fn n_codes(&self) -> usize {
@@ -104,7 +104,7 @@ impl Scores {
         &self.rows
     }
 
-    /// See [`Scores::rows`].
+    /// See [`LogLikelihoods::rows`].
     pub(crate) fn rows_mut(&mut self) -> &mut [[f32; LANES]] {
         &mut self.rows
     }
@@ -114,7 +114,7 @@ impl Scores {
 #[derive(Clone, Copy, Debug)]
 pub enum Weights<'a> {
     /// One weight per code and sequence, arranged like the scores they were made from.
-    Dense(&'a Scores),
+    Dense(&'a LogLikelihoods),
     /// For each code, (sequence, weight).
     Sparse(&'a [Vec<(usize, f64)>]),
 }
@@ -151,7 +151,12 @@ impl<B: BaseModel> Model<B> {
     /// # Shapes
     /// `parameters`: [`Model::n_parameters`]; `codes`: M × k; result M × N.
     #[must_use]
-    pub fn scores(&self, parameters: &[f32], codes: &CodePacks<f32>, batch: &Batch<f32>) -> Scores {
+    pub fn log_likelihoods(
+        &self,
+        parameters: &[f32],
+        codes: &CodePacks<f32>,
+        batch: &Batch<f32>,
+    ) -> LogLikelihoods {
         let n_seq = batch.n_seq;
         let mut rows = vec![[0.0; LANES]; codes.n_packs() * n_seq];
         rows.par_chunks_mut(CHUNK * n_seq).enumerate().for_each(|(chunk, rows)| {
@@ -161,13 +166,13 @@ impl<B: BaseModel> Model<B> {
         let used = codes.len() - codes.n_packs().saturating_sub(1) * LANES;
         let last_pack = rows.len().saturating_sub(n_seq);
         rows[last_pack..].iter_mut().for_each(|row| row[used..].fill(f32::NEG_INFINITY));
-        Scores { n_codes: codes.len(), n_seq, rows }
+        LogLikelihoods { n_codes: codes.len(), n_seq, rows }
     }
 
     /// Gradient of the weighted log likelihood with respect to the parameters.
     ///
     /// # Shapes
-    /// As [`Model::scores`]; `weights`: M × N.
+    /// As [`Model::log_likelihoods`]; `weights`: M × N.
     #[must_use]
     pub fn gradient(
         &self,
@@ -273,7 +278,7 @@ impl<B: BaseModel> Kernel for ScoreChunk<'_, B> {
 struct GroupPart<S> {
     inputs: GroupInputs<S>,
     trace: Trace<S>,
-    /// Scores, or weights, of the members.
+    /// LogLikelihoods, or weights, of the members.
     scores: Vec<S>,
     d_outputs: Vec<S>,
 }

@@ -21,7 +21,7 @@ use crate::random::Random;
 use crate::{Error, Result};
 
 /// Most components that the pairwise sum of [`Marginal::crps`] runs over; more are thinned to this many.
-pub const MAX_CRPS_COMPONENTS: usize = 256;
+pub const MAX_CRPS_COMPONENTS: usize = 100;
 
 /// A weighted mixture of Gaussians on the line, owned or borrowed.
 #[derive(Clone, Debug, PartialEq)]

@@ -130,7 +130,7 @@ impl<B: BaseModel> MonteCarloObjective<B> {
         gradient: &mut [f32],
     ) -> MonteCarloStep {
         let n_seq = self.batch.n_seq as f64;
-        let mut scores = self.model.scores(parameters, codes, &self.batch);
+        let mut scores = self.model.log_likelihoods(parameters, codes, &self.batch);
         let summary = weigh::summarise(&scores);
         let found = match self.settings.carriers {
             Carriers::Weighted => {
@@ -217,7 +217,7 @@ impl<B: BaseModel> Objective for MonteCarloObjective<B> {
         let Some(held_out) = &self.held_out else { return Ok(None) };
         let shift = vec![0.5; self.model.d_code()];
         let codes = self.sobol.shifted(self.settings.validation_particles, &shift);
-        let summary = weigh::summarise(&self.model.scores(parameters, &codes, held_out));
+        let summary = weigh::summarise(&self.model.log_likelihoods(parameters, &codes, held_out));
         Ok(Some(summary.log_evidence.iter().sum::<f64>() / held_out.n_observed as f64))
     }
 

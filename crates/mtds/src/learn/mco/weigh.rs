@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
-use crate::model::Scores;
+use crate::model::LogLikelihoods;
 
 /// What the scores say about each sequence.
 pub(super) struct Summary {
@@ -24,7 +24,7 @@ pub(super) struct Summary {
     pub ess: Vec<f64>,
 }
 
-pub(super) fn summarise(scores: &Scores) -> Summary {
+pub(super) fn summarise(scores: &LogLikelihoods) -> Summary {
     let (n_seq, rows) = (scores.n_seq(), scores.rows());
     let n_packs = rows.len() / n_seq;
     let mut largest = vec![f32::NEG_INFINITY; n_seq];
@@ -68,7 +68,7 @@ impl Kernel for SumPack<'_> {
 }
 
 /// Turns scores into weights times `scale`, in place.
-pub(super) fn to_weights(scores: &mut Scores, summary: &Summary, scale: f64) {
+pub(super) fn to_weights(scores: &mut LogLikelihoods, summary: &Summary, scale: f64) {
     let factor: Vec<f32> = summary.totals.iter().map(|t| (scale / t) as f32).collect();
     let n_seq = scores.n_seq();
     scores.rows_mut().par_chunks_mut(n_seq).with_min_len(8).for_each(|rows| {
@@ -101,7 +101,12 @@ pub(super) struct Chosen {
 }
 
 /// For each sequence, `per_sequence` particles by inversion of the cumulated weights at `uniforms`.
-pub(super) fn resample(scores: &Scores, summary: &Summary, per_sequence: usize, uniforms: &[f64]) -> Chosen {
+pub(super) fn resample(
+    scores: &LogLikelihoods,
+    summary: &Summary,
+    per_sequence: usize,
+    uniforms: &[f64],
+) -> Chosen {
     let n_seq = scores.n_seq();
     let weight = 1.0 / (per_sequence * n_seq) as f64;
     let picks = |i: usize| {
@@ -128,7 +133,7 @@ pub(super) fn resample(scores: &Scores, summary: &Summary, per_sequence: usize, 
 }
 
 /// The particle at which the cumulated weight of sequence `i` reaches `u`.
-fn pick(scores: &Scores, summary: &Summary, i: usize, u: f64) -> usize {
+fn pick(scores: &LogLikelihoods, summary: &Summary, i: usize, u: f64) -> usize {
     let n_seq = scores.n_seq();
     let n_packs = summary.pack_sums.len() / n_seq;
     let mut rest = u * summary.totals[i];
