@@ -162,4 +162,5 @@ section 'Tests'
 cargo test --workspace --locked
 
 section 'Documentation'
-RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+# Libraries only: the program `mtds` would overwrite the pages of the library `mtds`.
+RUSTDOCFLAGS='-D warnings' cargo doc --workspace --lib --no-deps --locked
