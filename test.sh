@@ -1,0 +1,166 @@
+#!/bin/sh
+# All checks of the workspace, the cheap ones first; stops at the first failure.
+set -eu
+unset CDPATH
+cd "$(dirname "$0")"
+
+# Longest Rust file: beyond this it does more than one thing.
+most_lines=600
+
+usage() {
+    cat <<'TEXT'
+usage: ./test.sh
+
+Checks format, repository rules, lints, tests (doc tests included) and documentation of the workspace.
+Needs Rust with rustfmt and clippy, from https://rustup.rs, and crates from the network the first time.
+TEXT
+}
+
+started=$(date +%s)
+current='start'
+skipped=''
+
+section() {
+    current=$1
+    printf '\n== %s\n' "$1"
+}
+
+skip() {
+    printf 'skipped: %s\n' "$1"
+    skipped="$skipped
+  $current: $1"
+}
+
+fail() {
+    printf 'test.sh: %s\n' "$1" >&2
+    exit 1
+}
+
+# $1 says what is wrong with whatever $2 lists; an empty list is fine.
+require_none() {
+    [ -z "$2" ] || fail "$1:
+$2"
+}
+
+report() {
+    status=$?
+    took=$(($(date +%s) - started))
+    [ -z "$skipped" ] || printf '\nskipped:%s\n' "$skipped"
+    if [ "$status" -eq 0 ]; then
+        printf '\nall checks passed in %s s\n' "$took"
+    else
+        printf '\nFAILED in "%s" after %s s\n' "$current" "$took" >&2
+    fi
+}
+
+require_tools() {
+    # A shell that was open before Rust was installed does not know where it is.
+    command -v cargo >/dev/null 2>&1 || PATH=$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin
+    command -v cargo >/dev/null 2>&1 || fail 'no cargo found; install Rust from https://rustup.rs'
+    cargo fmt --version || fail 'no rustfmt found; install it: rustup component add rustfmt'
+    cargo clippy --version || fail 'no clippy found; install it: rustup component add clippy'
+    cargo --version
+}
+
+# Non-comment lines of the files that `find` selects by the arguments after the pattern, as file:line:text.
+lines_with() {
+    pattern=$1
+    shift
+    find "$@" -exec grep -nE "$pattern" /dev/null {} + | grep -vE '^[^:]*:[0-9]+: *//' || true
+}
+
+check_rust_files() {
+    require_none "longer than $most_lines lines, split it by topic" \
+        "$(find crates -name '*.rs' -exec awk -v most="$most_lines" 'FNR == most + 1 { print FILENAME }' {} +)"
+    require_none 'the first line must be `//!` and say what the file is for' \
+        "$(find crates -name '*.rs' ! -name 'tests.rs' -exec awk 'FNR == 1 && !/^\/\/! / { print FILENAME }' {} +)"
+    echo 'length and first line of every Rust file: fine'
+}
+
+check_library() {
+    require_none 'only crates/mtds/src/kernel may allow unsafe code' \
+        "$(lines_with '(allow|expect|warn)\(.*unsafe_code' crates -name '*.rs' ! -path 'crates/mtds/src/kernel/*')"
+    impure='std::(fs|time|io|env|net|process)|std::\{.*(fs|time|io|env|net|process)'
+    impure="$impure|(print|println|eprint|eprintln|dbg)!|thread_rng|os_rng|rand::rng\("
+    require_none 'the library opens no files, reads no clock, prints nothing, takes its randomness as an argument' \
+        "$(lines_with "$impure" crates/mtds/src -name '*.rs' ! -path '*/tests/*' ! -name '*tests.rs')"
+    require_none 'labels may be looked at in crates/mtds/src/family only' \
+        "$(lines_with '\.labels?\(' crates/mtds/src -name '*.rs' ! -path 'crates/mtds/src/family/*')"
+    echo 'unsafe code, files, clock, output, randomness and labels in the library: fine'
+}
+
+check_lints() {
+    for lint in missing_docs unsafe_code; do
+        grep -q "^$lint *=" Cargo.toml || fail "Cargo.toml: the workspace lints lack $lint"
+    done
+    for manifest in crates/*/Cargo.toml; do
+        tr -d ' \n' <"$manifest" | grep -qF '[lints]workspace=true' ||
+            fail "$manifest: add [lints] workspace = true, or the workspace lints do not hold there"
+    done
+    echo 'every crate takes the lints of the workspace: fine'
+}
+
+# Paths that the documents name in backticks or link to, and that are not there.
+missing_paths() {
+    for document in *.md docs/*.md bench/*.md; do
+        grep -oE '`(crates|docs|bench|\.ci)/[A-Za-z0-9_./-]+`' "$document" | tr -d '`' |
+            while read -r path; do [ -e "$path" ] || echo "$document: $path"; done
+        grep -oE '\]\([A-Za-z0-9_.][A-Za-z0-9_./-]*[#)]' "$document" | sed 's/^](//; s/[#)]$//' |
+            while read -r path; do [ -e "$(dirname "$document")/$path" ] || echo "$document: $path"; done
+    done
+}
+
+check_documents() {
+    tab=$(printf '\t')
+    require_none 'tabs; indent with spaces' \
+        "$(find crates bench docs .ci ./*.md ./*.toml ./*.sh -type f \( -name '*.rs' -o -name '*.md' \
+            -o -name '*.toml' -o -name '*.sh' -o -name '*.py' -o -name 'run' \) -exec grep -l "$tab" {} + || true)"
+    require_none 'the documents name files that do not exist' "$(missing_paths)"
+    echo 'tabs, and paths that the documents name: fine'
+}
+
+check_scripts() {
+    for script in ./*.sh; do
+        sh -n "$script"
+    done
+    echo 'shell scripts parse: fine'
+    if ! command -v python3 >/dev/null 2>&1; then
+        skip 'no python3, so the benchmark workers in bench/peers were not parsed'
+        return
+    fi
+    python3 -c 'import ast, sys
+for path in sys.argv[1:]:
+    ast.parse(open(path, encoding="utf-8").read(), path)' bench/peers/*.py
+    echo 'benchmark workers parse: fine'
+}
+
+case ${1:-} in
+    '') ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+esac
+trap report EXIT
+
+section 'Tools'
+require_tools
+
+section 'Format'
+cargo fmt --all -- --check
+echo 'fine'
+
+section 'Repository rules'
+check_rust_files
+check_library
+check_lints
+check_documents
+check_scripts
+
+section 'Lints'
+cargo clippy --workspace --all-targets --locked -- -D warnings
+
+section 'Tests'
+cargo test --workspace --locked
+
+section 'Documentation'
+# Libraries only: the program `mtds` would overwrite the pages of the library `mtds`.
+RUSTDOCFLAGS='-D warnings' cargo doc --workspace --lib --no-deps --locked
