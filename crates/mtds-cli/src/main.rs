@@ -22,9 +22,8 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
     match arguments.verb {
         Verb::Quickstart(typed) => {
             let plan = QuickstartPlan::new(&typed)?;
-            verb::quickstart::run(&plan, &mut std::io::stdout().lock(), |_, _| {
-                anyhow::bail!("this build cannot learn yet: its model code is not connected")
-            })
+            rayon::ThreadPoolBuilder::new().num_threads(plan.common.threads.get()).build_global()?;
+            verb::quickstart::run(&plan, &mut std::io::stdout().lock(), verb::quickstart::compute)
         }
     }
 }

@@ -95,7 +95,7 @@ pub fn weight_gradient<S: Lanes>(
         for pack in d_out.chunks_exact(n_out) {
             sum += pack[u];
         }
-        d_bias[u] = d_bias[u] + sum.sum();
+        d_bias[u] += sum.sum();
     }
     let mut u = 0;
     while u < n_out {
@@ -146,7 +146,7 @@ impl Outer {
         for a in 0..U {
             for b in 0..V {
                 let w = &mut d_weights[(self.u + a) * self.n_in + self.j + b];
-                *w = *w + sum[a][b].sum();
+                *w += sum[a][b].sum();
             }
         }
     }

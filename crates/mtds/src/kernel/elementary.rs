@@ -22,6 +22,8 @@ pub(super) fn exp_f32(x: f32, mul_add: impl Fn(f32, f32, f32) -> f32) -> f32 {
     for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         p = mul_add(p, r, c);
     }
+    // `clamp` would keep NaN, which must not reach the conversion; `max` drops it.
+    #[allow(clippy::manual_clamp)]
     // SAFETY: n is an integer in [−126, 127] by the clamp above; NaN becomes some integer, and p is NaN.
     let n = unsafe { (n + 127.0).max(0.0).min(254.0).to_int_unchecked::<i32>() };
     p * f32::from_bits((n as u32) << 23)
@@ -63,8 +65,8 @@ pub(super) fn exp_f64(x: f64, mul_add: impl Fn(f64, f64, f64) -> f64) -> f64 {
 pub(super) fn sin_cos_f32(x: f32, mul_add: impl Fn(f32, f32, f32) -> f32) -> (f32, f32) {
     let n = mul_add(x, std::f32::consts::FRAC_2_PI, ROUND_F32) - ROUND_F32;
     let r = mul_add(n, -1.570_312_5, x); // π/2 in three parts
-    let r = mul_add(n, -4.837_512_97e-4, r);
-    let r = mul_add(n, -7.549_789_95e-8, r);
+    let r = mul_add(n, -4.837_513e-4, r);
+    let r = mul_add(n, -7.549_79e-8, r);
     let r2 = r * r;
     let mut sin = 1.0 / 362_880.0;
     for c in [-1.0 / 5_040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0] {

@@ -187,7 +187,7 @@ impl<R: Real, A: Arch> Lanes for Pack<R, A> {
         let mut width = LANES / 2;
         while width > 0 {
             for i in 0..width {
-                half[i] = half[i] + half[i + width];
+                half[i] += half[i + width];
             }
             width /= 2;
         }

@@ -7,7 +7,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 ///
 /// Implementations must be branch-free in the value: a pack cannot take two paths. Code generic over
 /// `Scalar` that is meant to be fast must be `#[inline(always)]`, or it loses the instruction set that
-/// [`dispatch`](super::dispatch) selected (it stays correct).
+/// [`dispatch`](super::dispatch()) selected (it stays correct).
 pub trait Scalar:
     Copy
     + Debug

@@ -35,7 +35,7 @@ impl<B: BaseModel> Tracker<'_, B> {
         let row = (past + n_time) * d_obs;
         let means = rollout.outputs.chunks_exact(row).flat_map(|r| r[past * d_obs..].to_vec()).collect();
         let noise = self.draw_noise(&points, &rollout.noise_factors);
-        let first_step = self.n_observed_steps() + 1;
+        let first_step = self.n_observed_steps();
         let forecast = Forecast::new(first_step, d_obs, weights, means, noise)?;
         let scaling = self.model().scaling();
         let of = |f: &dyn Fn(usize) -> f64| (0..d_obs).map(f).collect::<Vec<f64>>();

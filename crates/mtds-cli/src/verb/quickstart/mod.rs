@@ -1,5 +1,11 @@
 //! `mtds quickstart`: the built-in family end to end, a table, a page, a JSON file of scores.
 
+mod compute;
+mod illustrate;
+mod recipe;
+
+pub use compute::compute;
+
 use crate::output::write_whole;
 use crate::plan::{Format, QuickstartPlan, Verbosity};
 use crate::progress::Progress;
