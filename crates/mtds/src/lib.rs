@@ -1,4 +1,48 @@
-//! Multi-task dynamical systems: a family of sequences, one code per member.
+//! Multi-task dynamical systems: learn a whole **family** of related sequences at once, so that a short
+//! **code** z customises a dynamical system to each member (Bird & Williams 2020).
+//!
+//! ```text
+//! z ~ p(z)      θ = h_φ(z)      x_t = f(x_{t−1}, u_t, θ)      y_t ~ N(g(x_t, u_t, θ), S)
+//! ```
+//! From a few observations of a new member it forecasts with honest uncertainty; by choosing, mixing or
+//! moving z a person controls what is generated.
+//!
+//! ```
+//! use mtds::{Family, Fit, Lds, ModelSpec, Online, Sequence, Signal, Tracker, random::stream};
+//! # fn main() -> mtds::Result<()> {
+//! // A family: decays of different speeds. Missing outputs would be NaN; lengths may differ.
+//! let decay = |rate: f64| Signal::column((0..30).map(|t| (-rate * f64::from(t)).exp()).collect());
+//! let members = (1..9).map(|i| Sequence::new(format!("decay {i}"), decay(0.03 * f64::from(i))));
+//! let family = Family::new(members.collect::<mtds::Result<_>>()?)?;
+//! // Fit: codes of length 1, a linear system with one state; its start is learned.
+//! let spec = ModelSpec::new(Lds::new(1, 1, 0), 1).adapt("initial_state");
+//! let fit = Fit::steady(200, 0.02, 256)?; // steps, learning rate, particles
+//! let model = fit.run(spec, &family, None, 1, &mut |_| mtds::Control::Continue)?.model;
+//! // Observe a new member, forecast the rest of it.
+//! let mut tracker = Tracker::new(&model, Online::default(), stream(1, 1))?;
+//! for t in 0..10 {
+//!     tracker.observe(&[(-0.1 * f64::from(t)).exp()], &[])?;
+//! }
+//! let forecast = tracker.forecast(20, None)?;
+//! let (low, high) = (forecast.quantile(0.025)?, forecast.quantile(0.975)?);
+//! let truth = |t: f64| (-0.1 * t).exp();
+//! assert!(low[0] < truth(10.0) && truth(10.0) < high[0]);
+//! assert!(low[19] < truth(29.0) && truth(29.0) < high[19] && high[19] - low[19] < 0.1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to | see |
+//! |---|---|
+//! | hold sequences | [`family`] |
+//! | choose a system, and what the code adapts | [`base`], [`generator`], [`ModelSpec`] |
+//! | learn | [`learn`], [`Fit`] |
+//! | infer codes | [`infer`], [`Tracker`] |
+//! | forecast, generate, morph, score | [`predict`], [`Model::generate`], [`Model::morph`] |
+//! | keep a model | [`store`] |
+//!
+//! The library opens no files, reads no clock, prints nothing, and takes its randomness as an argument; the
+//! same seed gives the same bits on any number of threads.
 
 pub mod base;
 pub mod error;
@@ -12,5 +56,10 @@ pub mod predict;
 pub mod random;
 pub mod store;
 
+pub use base::Lds;
 pub use error::{Error, Result};
+pub use family::{Family, Sequence, Signal};
+pub use infer::{Online, Posterior, Tracker};
+pub use learn::{Control, Fit};
 pub use model::{Model, ModelSpec};
+pub use predict::Forecast;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use mtds::base::Lds;
 use mtds::base::emission::Group;
 use mtds::family::{Scaling, Signal};
-use mtds::generator::{Activation, FeatureMap, Role};
+use mtds::generator::{Activation, FeatureMap};
 use mtds::infer::{
     AdaptiveImportance, CodeTarget, GaussianMixture, NoiseBelief, Posterior, Start, adaptive_importance,
 };
@@ -132,7 +132,7 @@ fn spec() -> ModelSpec<Lds> {
     ModelSpec::new(Lds::new(4, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[300], Activation::Sigmoid)
-        .role("state_bias", Role::Fixed(0.0))
-        .role("offset", Role::Fixed(0.0))
-        .role("noise", Role::Fixed(-2.0))
+        .fix("state_bias", 0.0)
+        .fix("offset", 0.0)
+        .fix("noise", -2.0)
 }

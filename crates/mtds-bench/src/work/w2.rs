@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use mtds::base::Lds;
 use mtds::family::{Family, Scaling, Sequence, Signal};
-use mtds::generator::{Activation, FeatureMap, Role};
+use mtds::generator::{Activation, FeatureMap};
 use mtds::learn::{
     AdamState, AdamStep, Carriers, MonteCarlo, MonteCarloObjective, Objective, ParameterGroup, Schedule,
 };
@@ -106,10 +106,10 @@ fn spec() -> ModelSpec<Lds> {
     ModelSpec::new(Lds::new(4, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[N_HIDDEN], Activation::Sigmoid)
-        .role("state_bias", Role::Fixed(0.0))
-        .role("offset", Role::Fixed(0.0))
-        .role("noise", Role::Fixed(NOISE_STD.ln()))
-        .role("initial_state", Role::Adapted)
+        .fix("state_bias", 0.0)
+        .fix("offset", 0.0)
+        .fix("noise", NOISE_STD.ln())
+        .adapt("initial_state")
 }
 
 /// The sequences, driven by one impulse.

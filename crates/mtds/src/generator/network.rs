@@ -151,7 +151,13 @@ impl Network {
     /// Length of φ.
     #[must_use]
     pub fn n_parameters(&self) -> usize {
-        self.tensors().last().map_or(0, |t| t.range().end)
+        let mut total = if self.skip == Skip::Affine { self.d_out * self.d_code } else { 0 };
+        let mut n_in = self.features.len(self.d_code);
+        for width in self.hidden.iter().map(|h| h.width).chain([self.d_out]) {
+            total += width * (n_in + 1);
+            n_in = width;
+        }
+        total
     }
 
     /// Scratch for one pack.
@@ -344,6 +350,17 @@ mod tests {
                 loss(net, &phi, &c)
             };
             assert!((numeric(&moved) - d_code[i]).abs() < 1e-7, "{net:?} code {i}");
+        }
+    }
+
+    #[test]
+    fn tensors_tile_the_flat_vector() {
+        for skip in [Skip::None, Skip::Affine] {
+            let hidden = vec![Hidden { width: 5, activation: Activation::Tanh }];
+            let net = network(hidden, FeatureMap::Trigonometric, skip);
+            let tensors = net.tensors();
+            assert!(tensors.windows(2).all(|w| w[0].range().end == w[1].start));
+            assert_eq!(tensors.last().map(|t| t.range().end), Some(net.n_parameters()));
         }
     }
 

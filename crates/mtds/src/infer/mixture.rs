@@ -250,7 +250,11 @@ fn normalise_weights(weights: &mut [f64]) -> Result<()> {
         let why = format!("found {weights:?}; they must not be negative and must sum to one");
         return Err(Error::setting("mixture weights", why));
     }
-    weights.iter_mut().for_each(|w| *w /= sum);
+    // Weights that sum to one as well as rounding allows stay as they are, so that a stored mixture comes back
+    // to the bit.
+    if (sum - 1.0).abs() > f64::EPSILON * weights.len() as f64 {
+        weights.iter_mut().for_each(|w| *w /= sum);
+    }
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Control, MonteCarlo, MonteCarloObjective, Outcome, Progress, Trainer, TrainingPlan};
+use super::{Control, MonteCarlo, MonteCarloObjective, Outcome, Progress, Schedule, Trainer, TrainingPlan};
 use crate::Result;
 use crate::base::BaseModel;
 use crate::family::{Family, Scaling};
@@ -58,6 +58,18 @@ pub struct Fitted<B> {
 }
 
 impl Fit {
+    /// Default settings with these numbers of steps and particles, and this learning rate throughout.
+    ///
+    /// # Errors
+    /// A learning rate that is not finite.
+    pub fn steady(steps: u64, learning_rate: f64, particles: usize) -> Result<Self> {
+        let mut fit = Self::default();
+        fit.plan.steps = steps;
+        fit.plan.learning_rate = Schedule::constant(learning_rate)?;
+        fit.objective.particles = Schedule::constant(particles as f64)?;
+        Ok(fit)
+    }
+
     /// Learns a model of `family` by the Monte-Carlo objective.
     ///
     /// With `held_out`, its bound is watched: the best parameters are kept, and learning may stop early.

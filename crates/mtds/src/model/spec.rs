@@ -40,6 +40,24 @@ impl<B: BaseModel> ModelSpec<B> {
         self
     }
 
+    /// Lets the code adapt a block of θ.
+    #[must_use]
+    pub fn adapt(self, block: &str) -> Self {
+        self.role(block, Role::Adapted)
+    }
+
+    /// Gives every member the same block of θ, to be learned.
+    #[must_use]
+    pub fn share(self, block: &str) -> Self {
+        self.role(block, Role::Shared)
+    }
+
+    /// Holds every raw entry of a block of θ at a value.
+    #[must_use]
+    pub fn fix(self, block: &str, value: f64) -> Self {
+        self.role(block, Role::Fixed(value))
+    }
+
     /// Puts hidden layers of these widths between code and θ.
     #[must_use]
     pub fn hidden(mut self, widths: &[usize], activation: Activation) -> Self {

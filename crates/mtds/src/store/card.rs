@@ -15,17 +15,6 @@ tags:
 ---
 ";
 
-const USE_ON_COMMAND_LINE: &str =
-    "From the command line, with `MODEL` the path of this directory and `DATA` \
-a table of sequences:
-
-```sh
-mtds inspect MODEL                                  # what is in it
-mtds forecast MODEL DATA --seen 20 --horizon 40     # how sequences go on after 20 steps
-mtds generate MODEL --sample 10                     # new members of the family
-```
-";
-
 const LICENCE: &str = "## Licence
 
 None is stated here: that is for the owner of the model and of its data to choose. Add a `license:` line to \
@@ -155,7 +144,7 @@ fn use_in_rust<B: BaseModel>(base: &B) -> String {
     let kind = std::any::type_name::<B>();
     let inputs = if base.d_input() == 0 { "None" } else { "Some(&inputs)" };
     format!(
-        "## How to use it\n\n{USE_ON_COMMAND_LINE}\nIn Rust:\n\n```rust\n\
+        "## How to use it\n\nIn Rust, with `MODEL` the path of this directory:\n\n```rust\n\
          let bundle = mtds_data::model::load_model::<{kind}>(\"MODEL\".as_ref())?;\n\
          let model = &bundle.model;\n\
          let sequence = model.generate(&vec![0.0; model.d_code()], {inputs}, 100)?; // the code at the centre\n\

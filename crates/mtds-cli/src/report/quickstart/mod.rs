@@ -90,13 +90,15 @@ pub struct ForecastPanel {
     pub median: Vec<f64>,
 }
 
-/// The first two dimensions of the codes of the training sequences.
+/// Two dimensions of the codes of the training sequences.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CodeMap {
     /// One per sequence.
     pub codes: Vec<CodePoint>,
     /// What the colour stands for, with its unit.
     pub colour: String,
+    /// Which dimensions of the code the axes are, counted from 1.
+    pub dims: (usize, usize),
 }
 
 /// The code of one training sequence.
@@ -104,7 +106,7 @@ pub struct CodeMap {
 pub struct CodePoint {
     /// Name of the sequence.
     pub name: String,
-    /// Posterior mean of the first two dimensions of its code.
+    /// Posterior mean of the two dimensions of its code.
     pub at: (f64, f64),
     /// Value that sets the colour; never used in learning.
     pub value: f64,
@@ -117,7 +119,7 @@ pub struct MorphPath {
     pub from: String,
     /// Where it ends.
     pub to: String,
-    /// The codes on the way, first two dimensions.
+    /// The codes on the way, in the two dimensions of the map.
     pub codes: Vec<(f64, f64)>,
     /// The sequence generated from each code.
     pub traces: Vec<Trace>,

@@ -114,9 +114,10 @@ fn map_picture(report: &QuickstartReport, morph: Option<&MorphPath>) -> Picture 
         .iter()
         .map(|c| Point { at: c.at, value: value(c.value), label: label(&c.name) })
         .collect();
+    let axis = |dim: usize| format!("code, dimension {dim}");
     Scatter {
-        words: Words::new("Map of the codes", "code, first dimension", "code, second dimension")
-            .describe("Map of the training sequences by the first two dimensions of their codes"),
+        words: Words::new("Map of the codes", &axis(report.map.dims.0), &axis(report.map.dims.1))
+            .describe("Map of the training sequences by two dimensions of their codes"),
         points,
         colour: report.map.colour.clone(),
         path: morph.map_or(Vec::new(), |morph| morph.codes.clone()),

@@ -3,7 +3,8 @@
 use anyhow::{Context, Result};
 use mtds::base::Lds;
 use mtds::predict::{CodePath, Forecast};
-use mtds::store::ModelBundle;
+use mtds::store::{Member, ModelBundle};
+use mtds_data::oscillators::OscillatorParameters;
 
 use super::compute::{Families, Forecasts, SEEN};
 use crate::chart::{Band, Trace};
@@ -28,10 +29,11 @@ pub(super) fn report(
             panels.push(panel(families, i, seen, &tested[i][k])?);
         }
     }
+    let dims = map_dims(families, bundle);
     Ok(QuickstartReport {
         panels,
-        map: map(families, bundle),
-        morph: morph(families, bundle)?,
+        map: map(families, bundle, dims),
+        morph: morph(families, bundle, dims)?,
         ..QuickstartReport::default()
     })
 }
@@ -54,21 +56,42 @@ fn panel(families: &Families, i: usize, seen: usize, forecast: &Forecast) -> Res
     })
 }
 
-fn map(families: &Families, bundle: &ModelBundle<Lds>) -> CodeMap {
-    let point =
-        |(member, truth): (&mtds::store::Member, &mtds_data::oscillators::OscillatorParameters)| CodePoint {
-            name: member.id.clone(),
-            at: (member.code_mean[0], member.code_mean[1]),
-            value: truth.omega_rad[0],
-        };
+/// The two dimensions of the code that go most with the true frequency: a view chosen for the picture alone.
+fn map_dims(families: &Families, bundle: &ModelBundle<Lds>) -> (usize, usize) {
+    let truth: Vec<f64> = families.truth.iter().map(|t| t.omega_rad[0]).collect();
+    let strength = |d: usize| {
+        let code: Vec<f64> = bundle.members.iter().map(|m| m.code_mean[d]).collect();
+        correlation(&code, &truth).abs()
+    };
+    let mut dims: Vec<usize> = (0..bundle.model.d_code()).collect();
+    dims.sort_by(|&a, &b| strength(b).total_cmp(&strength(a)));
+    (dims[0], dims[1.min(dims.len() - 1)])
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let (ma, mb) = (mean(a), mean(b));
+    let product = |x: &[f64], mx: f64, y: &[f64], my: f64| -> f64 {
+        x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum()
+    };
+    product(a, ma, b, mb) / (product(a, ma, a, ma) * product(b, mb, b, mb)).sqrt()
+}
+
+fn map(families: &Families, bundle: &ModelBundle<Lds>, dims: (usize, usize)) -> CodeMap {
+    let point = |(member, truth): (&Member, &OscillatorParameters)| CodePoint {
+        name: member.id.clone(),
+        at: (member.code_mean[dims.0], member.code_mean[dims.1]),
+        value: truth.omega_rad[0],
+    };
     CodeMap {
         codes: bundle.members.iter().zip(&families.truth).map(point).collect(),
         colour: "true frequency of the first oscillator, rad per step".into(),
+        dims: (dims.0 + 1, dims.1 + 1),
     }
 }
 
 /// From the slowest training member to the fastest.
-fn morph(families: &Families, bundle: &ModelBundle<Lds>) -> Result<MorphPath> {
+fn morph(families: &Families, bundle: &ModelBundle<Lds>, dims: (usize, usize)) -> Result<MorphPath> {
     let speed = |i: &usize| families.truth[*i].omega_rad[0];
     let by_speed = |a: &usize, b: &usize| speed(a).total_cmp(&speed(b));
     let all = 0..bundle.members.len();
@@ -87,7 +110,7 @@ fn morph(families: &Families, bundle: &ModelBundle<Lds>) -> Result<MorphPath> {
             _ if step == MORPH_STEPS - 1 => to.id.clone(),
             _ => format!("{:.0} %", 100.0 * position),
         };
-        morph.codes.push((code[0], code[1]));
+        morph.codes.push((code[dims.0], code[dims.1]));
         morph.traces.push(Trace { label, position, values });
     }
     Ok(morph)

@@ -1,7 +1,7 @@
 //! What the quickstart learns and how: sizes, generator, schedules.
 
 use mtds::base::Lds;
-use mtds::generator::{Activation, FeatureMap, Role};
+use mtds::generator::{Activation, FeatureMap};
 use mtds::infer::{NoiseBelief, Online};
 use mtds::learn::{
     Carriers, Fit, Interpolation, MonteCarlo, NoiseRule, ScalingRule, Schedule, StoppingRule, TrainingPlan,
@@ -22,8 +22,8 @@ pub(super) fn spec() -> ModelSpec<Lds> {
     ModelSpec::new(Lds::new(D_STATE, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[64, 64], Activation::Tanh)
-        .role("state_bias", Role::Fixed(0.0))
-        .role("offset", Role::Fixed(0.0))
+        .fix("state_bias", 0.0)
+        .fix("offset", 0.0)
 }
 
 /// Particles from the prior, all of them carrying the gradient; log s comes down while their number grows.
