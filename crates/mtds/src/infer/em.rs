@@ -10,19 +10,21 @@
 //! `μ⁰_j, Σ⁰_j` are the mixture that the fit starts from: each component sees it as one observation, so a
 //! fit to a single heavy draw still has a covariance. The ridge is relative, so that the fit does not depend
 //! on units. Reference: Cappé, Douc, Guillin, Marin, Robert (2008), Adaptive importance sampling in general
-//! mixture classes. Differs from it: the conjugate prior, the ridge, and components that are switched off.
+//! mixture classes. Differs from it: the conjugate prior, the ridge, and idle components that are moved.
 
 use super::weighted::effective_size;
 use super::{GaussianMixture, Points, hot};
 
-/// A component explaining fewer effective draws than this is switched off.
+/// A component explaining fewer effective draws than this is moved.
 const FEWEST_DRAWS: f64 = 1.0;
+/// How far the halves of a split component stand from its mean, in columns of its Cholesky factor.
+const SPLIT: f64 = 0.5;
 /// Ridge on each covariance, relative to the variances before.
 const RIDGE: f64 = 1e-6;
 
 /// The mixture after `iterations` of weighted EM from `before`; `weights` are the draws', summing to one.
 ///
-/// Components with less than one effective draw are dropped at the end, but never the heaviest.
+/// Components with less than one effective draw are moved onto the heaviest at the end.
 pub(crate) fn fit(
     before: &GaussianMixture,
     draws: &Points,
@@ -41,7 +43,7 @@ pub(crate) fn fit(
         let Some(step) = maximise(before, &mixture, draws, &joint) else { break };
         (mixture, counts) = step;
     }
-    without_idle(mixture, &counts)
+    with_idle_moved(mixture, &counts)
 }
 
 /// One M step: the new mixture and the effective draws per component; `None` if no step is possible.
@@ -100,19 +102,40 @@ pub(super) fn normal_from_moments(moments: &[f64], centre: &[f64]) -> (Vec<f64>,
     (mean, covariance)
 }
 
-/// The mixture without the components that explain less than one effective draw.
-fn without_idle(mixture: GaussianMixture, counts: &[f64]) -> GaussianMixture {
-    let heaviest = counts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let busy: Vec<usize> =
-        (0..mixture.len()).filter(|&j| counts[j] >= FEWEST_DRAWS || counts[j] == heaviest).collect();
-    if busy.len() == mixture.len() || busy.is_empty() {
+/// Idle components, which explain less than one effective draw, take over half of the heaviest one.
+///
+/// The two halves stand apart along the longest column of its Cholesky factor, so that the next fit can use
+/// both: a component that were merely dropped would be missing for the rest of the sequence.
+fn with_idle_moved(mixture: GaussianMixture, counts: &[f64]) -> GaussianMixture {
+    let idle: Vec<usize> = (0..mixture.len()).filter(|&j| counts[j] < FEWEST_DRAWS).collect();
+    if idle.is_empty() || idle.len() == mixture.len() {
         return mixture;
     }
-    let total: f64 = busy.iter().map(|&j| mixture.weights()[j]).sum();
-    let weights = busy.iter().map(|&j| mixture.weights()[j] / total).collect();
-    let means = busy.iter().flat_map(|&j| mixture.component_mean(j).to_vec()).collect();
-    let covariances = busy.iter().flat_map(|&j| mixture.component_covariance(j).to_vec()).collect();
-    GaussianMixture::from_flat(mixture.dim(), weights, means, covariances).unwrap_or(mixture)
+    let d = mixture.dim();
+    let mut weights = mixture.weights().to_vec();
+    let mut means: Vec<f64> = (0..mixture.len()).flat_map(|j| mixture.component_mean(j).to_vec()).collect();
+    let mut covariances: Vec<f64> =
+        (0..mixture.len()).flat_map(|j| mixture.component_covariance(j).to_vec()).collect();
+    for j in idle {
+        let heaviest = (0..weights.len()).fold(0, |h, l| if weights[l] > weights[h] { l } else { h });
+        let share = 0.5 * (weights[heaviest] + weights[j]);
+        (weights[heaviest], weights[j]) = (share, share);
+        let step = longest_column(mixture.component_factor(heaviest), d);
+        for a in 0..d {
+            let centre = means[heaviest * d + a];
+            means[heaviest * d + a] = centre - SPLIT * step[a];
+            means[j * d + a] = centre + SPLIT * step[a];
+        }
+        covariances.copy_within(heaviest * d * d..(heaviest + 1) * d * d, j * d * d);
+    }
+    GaussianMixture::from_flat(d, weights, means, covariances).unwrap_or(mixture)
+}
+
+fn longest_column(factor: &[f64], d: usize) -> Vec<f64> {
+    let column = |k: usize| (0..d).map(|a| factor[a * d + k]).collect::<Vec<f64>>();
+    let square = |c: &[f64]| c.iter().map(|x| x * x).sum::<f64>();
+    let columns = (0..d).map(column);
+    columns.max_by(|a, b| square(a).total_cmp(&square(b))).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -165,12 +188,16 @@ mod tests {
     }
 
     #[test]
-    fn idle_components_go_but_never_the_last() {
+    fn an_idle_component_takes_over_half_of_the_heaviest() {
         let draws = Points::from_values(1, 3, vec![0.0, 0.1, -0.1]).unwrap();
         let far =
             GaussianMixture::new(vec![0.5, 0.5], vec![vec![0.0], vec![50.0]], vec![vec![1.0], vec![1.0]])
                 .unwrap();
-        assert_eq!(fit(&far, &draws, &[1.0 / 3.0; 3], 2).len(), 1);
+        let fitted = fit(&far, &draws, &[1.0 / 3.0; 3], 2);
+        assert_eq!(fitted.weights(), [0.5, 0.5]);
+        let (low, high) = (fitted.component_mean(0)[0], fitted.component_mean(1)[0]);
+        assert!(low < 0.0 && 0.0 < high && high < 1.0, "{low} {high}");
+        assert_eq!(fitted.component_covariance(0), fitted.component_covariance(1));
         let lost = GaussianMixture::new(vec![1.0], vec![vec![1e200]], vec![vec![1.0]]).unwrap();
         assert_eq!(fit(&lost, &draws, &[1.0 / 3.0; 3], 2).len(), 1);
     }
