@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! every τ observations     q_{t−τ} → q_t   by adaptive importance sampling (Algorithm 2)
-//! t − a = H/2              remember q_t and the state as a function of z: the next anchor
-//! t − a = H                a ← the remembered anchor; older observations are dropped
+//! every H/2 steps          remember q_t and the state as a function of z: an anchor to come
+//! at step a + H + 1        a ← the oldest anchor to come; observations before it are dropped
 //! ```
 //! The posterior is exact (up to sampling) while the sequence is at most H long. Beyond, the anchor's
 //! mixture is the prior and its carried state the start, so that time and memory per observation stay
 //! bounded: the stored history is between H/2 and H steps.
+
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
@@ -83,13 +85,16 @@ pub struct Tracker<'m, B> {
     settings: Online,
     random: Random,
     anchor: Anchor,
-    next_anchor: Option<Anchor>,
+    /// Anchors to come, the oldest first; at most three.
+    later_anchors: VecDeque<Anchor>,
     /// Outputs and inputs since the anchor, in model units, row by row.
     outputs: Vec<f64>,
     inputs: Vec<f64>,
     posterior: Option<Posterior>,
     /// Steps since the anchor that the posterior knows.
     known: usize,
+    /// Log evidence of what came before the steps that the posterior was inferred from.
+    evidence_before: f64,
 }
 
 impl<'m, B: BaseModel> Tracker<'m, B> {
@@ -106,11 +111,12 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
             settings,
             random,
             anchor: Anchor { step: 0, prior, state: None, log_evidence: 0.0 },
-            next_anchor: None,
+            later_anchors: VecDeque::new(),
             outputs: vec![],
             inputs: vec![],
             posterior: None,
             known: 0,
+            evidence_before: 0.0,
         })
     }
 
@@ -138,10 +144,11 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
         self.posterior.as_ref()
     }
 
-    /// log p(y_{1:t}) at the last update; with a bounded history, under the assumed densities.
+    /// log p(y_{1:t}) at the last update, of outputs in model units; with a bounded history, under the
+    /// assumed densities.
     #[must_use]
     pub fn log_evidence(&self) -> Option<f64> {
-        Some(self.anchor.log_evidence + self.posterior.as_ref()?.log_evidence()?)
+        Some(self.evidence_before + self.posterior.as_ref()?.log_evidence()?)
     }
 
     /// Takes one step of outputs (NaN = missing) and inputs, in data units; updates every τ steps.
@@ -152,6 +159,7 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
     /// Rows of the wrong width, infinite outputs, inputs that are not finite.
     pub fn observe(&mut self, outputs: &[f64], inputs: &[f64]) -> Result<bool> {
         let (y, u) = self.to_model_units(outputs, inputs)?;
+        self.make_room();
         self.outputs.extend(y);
         self.inputs.extend(u);
         let due = self.n_observed_steps().is_multiple_of(self.settings.every);
@@ -185,7 +193,12 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
                 scaling.inputs_to_model(&Signal::new(1, inputs.len(), inputs.to_vec())?)?.values().to_vec()
             }
         };
-        Ok((y.values().to_vec(), u))
+        let y = y.values().to_vec();
+        if let Some(&value) = y.iter().chain(&u).find(|value| (**value as f32).is_infinite()) {
+            let what = format!("observation at step {step} in model units");
+            return Err(Error::NotFinite { what, value, hint: " of single precision" });
+        }
+        Ok((y, u))
     }
 
     /// Brings the posterior up to the last observation, if it is not.
@@ -197,7 +210,8 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
             let posterior = self.infer()?;
             self.known = self.n_stored();
             self.posterior = Some(posterior);
-            self.move_anchor()?;
+            self.evidence_before = self.anchor.log_evidence;
+            self.remember_anchor()?;
         }
         self.posterior.as_ref().ok_or_else(|| Error::setting("every", "no update was made"))
     }
@@ -223,37 +237,47 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
         Ok((outputs, inputs))
     }
 
-    fn move_anchor(&mut self) -> Result<()> {
+    /// Remembers the present step as an anchor to come, if the last one is far enough behind.
+    fn remember_anchor(&mut self) -> Result<()> {
         let Some(history) = self.settings.history else { return Ok(()) };
-        let stored = self.n_stored();
-        if self.next_anchor.is_none() && stored >= history / 2 {
-            self.next_anchor = self.anchor_here()?;
-        }
-        // The update after this one may come τ steps later: make room for it now.
-        if stored + self.settings.every <= history {
-            return Ok(());
-        }
-        if let Some(next) = self.next_anchor.take() {
-            let base = self.model.base();
-            let dropped = next.step - self.anchor.step;
-            self.outputs.drain(..dropped * base.d_obs());
-            self.inputs.drain(..dropped * base.d_input());
-            self.known -= dropped;
-            self.anchor = next;
+        // Whole updates apart, so that the steps between two anchors never exceed H/2.
+        let apart = history / 2 / self.settings.every * self.settings.every;
+        let last = self.later_anchors.back().unwrap_or(&self.anchor).step;
+        if self.n_observed_steps() >= last + apart
+            && let Some(here) = self.anchor_here()?
+        {
+            self.later_anchors.push_back(here);
         }
         Ok(())
     }
 
-    /// An anchor at the present step.
+    /// Drops the oldest observations if the history is full.
+    fn make_room(&mut self) {
+        if self.settings.history.is_none_or(|history| self.n_stored() < history) {
+            return;
+        }
+        let Some(next) = self.later_anchors.pop_front() else { return };
+        let base = self.model.base();
+        let dropped = next.step - self.anchor.step;
+        self.outputs.drain(..dropped * base.d_obs());
+        self.inputs.drain(..dropped * base.d_input());
+        self.known -= dropped;
+        self.anchor = next;
+    }
+
+    /// An anchor at the present step, which the posterior knows.
+    ///
+    /// Where nothing fits the observations there is no mixture: the prior stands in, and they are forgotten.
     fn anchor_here(&self) -> Result<Option<Anchor>> {
         let Some(posterior) = &self.posterior else { return Ok(None) };
-        let Some(mixture) = posterior.mixture() else { return Ok(None) };
+        let mixture = posterior.mixture().unwrap_or(&self.anchor.prior);
         let states = self.last_states(posterior)?;
+        let log_evidence = posterior.log_evidence().unwrap_or(f64::NEG_INFINITY);
         Ok(Some(Anchor {
             step: self.n_observed_steps(),
             prior: mixture.clone(),
             state: Some(CarriedState::fit(posterior, mixture, self.model.d_code(), &states)?),
-            log_evidence: self.anchor.log_evidence + posterior.log_evidence().unwrap_or(0.0),
+            log_evidence: self.anchor.log_evidence + log_evidence,
         }))
     }
 
