@@ -6,7 +6,7 @@ use common::{LOG_NOISE, draw_member, impulse, model, on_threads, own_inputs, spe
 use mtds::Model;
 use mtds::base::Lds;
 use mtds::family::Signal;
-use mtds::infer::{NoiseBelief, Online, Tracker};
+use mtds::infer::{AdaptiveImportance, NoiseBelief, Online, Tracker};
 use mtds::predict::{Estimate, Forecast, score};
 use mtds::random::stream;
 use rayon::prelude::*;
@@ -17,6 +17,13 @@ fn family() -> Model<Lds> {
 
 fn settings(history: Option<usize>) -> Online {
     Online { history, ..Online::default() }
+}
+
+/// The same with few draws, for what does not depend on their number.
+fn light(history: Option<usize>) -> Online {
+    let importance =
+        AdaptiveImportance { samples: 200, first_samples: 300, final_samples: 300, ..Default::default() };
+    Online { importance, mode_starts: 4, ..settings(history) }
 }
 
 /// A sequence with inputs that keep the state moving.
@@ -58,7 +65,7 @@ fn the_stored_history_stays_between_half_and_whole() {
     let model = family();
     let (outputs, inputs) = member(&model, 90, 1);
     for (history, every) in [(20, 5), (23, 5), (14, 7), (15, 6), (2, 1), (30, 4)] {
-        let settings = Online { every, ..settings(Some(history)) };
+        let settings = Online { every, ..light(Some(history)) };
         let mut tracker = Tracker::new(&model, settings, stream(62, 0)).unwrap();
         for t in 0..outputs.n_time() {
             tracker.observe(outputs.row(t), inputs.row(t)).unwrap();
@@ -92,7 +99,7 @@ fn losses(noise: NoiseBelief) -> Vec<[f64; 3]> {
     let one = |i: u64| {
         let (outputs, inputs) = member(&model, PAST + AHEAD, 100 + i);
         let run = |history: Option<usize>| {
-            let settings = Online { noise, ..settings(history) };
+            let settings = Online { noise, every: 10, ..settings(history) };
             let mut tracker = track(&model, &outputs.slice(0..PAST), &inputs, settings);
             let forecast: Forecast =
                 tracker.forecast(AHEAD, Some(&inputs.slice(PAST..PAST + AHEAD))).unwrap();
@@ -108,9 +115,9 @@ fn losses(noise: NoiseBelief) -> Vec<[f64; 3]> {
 
 /// What a history of 20 steps out of 120 costs, over 24 sequences.
 ///
-/// Measured with this seed: NLL 0.0007 ± 0.0011 nats per step (0.0016 ± 0.0014 with uncertain noise), RMSE
-/// 0.0002 ± 0.0003 with noise of 0.3, log evidence off by 0.07 ± 0.03 and at most 0.6 of about −30. The
-/// bounds leave several standard errors.
+/// Measured with this seed: NLL 0.0020 ± 0.0013 nats per step (0.0028 ± 0.0010 with uncertain noise), RMSE
+/// 0.0006 ± 0.0004 with noise of 0.3, log evidence off by 0.09 ± 0.04 and by 0.6 at most. The bounds leave
+/// several standard errors.
 #[test]
 fn a_short_history_costs_little() {
     for noise in [NoiseBelief::Learned, NoiseBelief::Uncertain { mean: 0.0, std_dev: 0.3 }] {
@@ -198,7 +205,7 @@ fn the_work_per_observation_does_not_grow() {
     let inputs = impulse(2000);
     let mut random = stream(66, 0);
     let (_, outputs) = draw_member(&model, &inputs, 2000, &mut random);
-    let mut tracker = Tracker::new(&model, settings(Some(40)), stream(66, 1)).unwrap();
+    let mut tracker = Tracker::new(&model, light(Some(40)), stream(66, 1)).unwrap();
     let mut quarters = [0_usize; 4];
     for t in 0..2000 {
         if tracker.observe(outputs.row(t), inputs.row(t)).unwrap() {

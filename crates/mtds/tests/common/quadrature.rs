@@ -8,9 +8,6 @@
 
 use rayon::prelude::*;
 
-/// Nats below the highest density at which a region is left out: e⁻⁵⁰, and room for a peak missed by the grid.
-const NEGLIGIBLE: f64 = 60.0;
-
 /// One coordinate: `n` points from `low` to `high`.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
@@ -50,15 +47,15 @@ fn indices(axes: &[Axis], i: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The axes shortened to where the density is within [`NEGLIGIBLE`] of its highest on the grid.
+/// The axes shortened to where the density is at most `nats` below its highest on the grid.
 ///
-/// A peak between two grid points is not lost as long as it is wider than a tenth of a step.
-pub fn focus(axes: &[Axis], n: usize, log_joint: impl Fn(&[f64]) -> f64 + Sync) -> Vec<Axis> {
+/// With 60 nats a peak between two grid points is not lost as long as it is wider than a tenth of a step.
+pub fn focus(axes: &[Axis], nats: f64, n: usize, log_joint: impl Fn(&[f64]) -> f64 + Sync) -> Vec<Axis> {
     let total: usize = axes.iter().map(|axis| axis.n).product();
     let point = |i: usize| -> Vec<f64> { indices(axes, i).zip(axes).map(|(at, axis)| axis.at(at)).collect() };
     let values: Vec<f64> = (0..total).into_par_iter().map(|i| log_joint(&point(i))).collect();
     let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let kept: Vec<Vec<f64>> = (0..total).filter(|&i| values[i] > best - NEGLIGIBLE).map(point).collect();
+    let kept: Vec<Vec<f64>> = (0..total).filter(|&i| values[i] > best - nats).map(point).collect();
     let shorten = |(d, axis): (usize, &Axis)| {
         let low = kept.iter().map(|u| u[d]).fold(f64::INFINITY, f64::min) - axis.step();
         let high = kept.iter().map(|u| u[d]).fold(f64::NEG_INFINITY, f64::max) + axis.step();
@@ -116,7 +113,7 @@ impl Exact {
             let (first, last) = (self.marginals[d][0], self.marginals[d][axis.n - 1]);
             assert!(first < 1e-7 && last < 1e-7, "axis {d} is too short: {first:e} {last:e} at its ends");
             let per_deviation = self.std_dev[d] / axis.step();
-            assert!(per_deviation > 1.5, "axis {d} is too coarse: {per_deviation} steps per deviation");
+            assert!(per_deviation > 4.0, "axis {d} is too coarse: {per_deviation} steps per deviation");
         }
     }
 }
