@@ -63,6 +63,9 @@ impl CarriedState {
     pub fn states(&self, points: &Points) -> Vec<f64> {
         let codes = code_part(points, self.mixture.dim());
         let n = codes.len();
+        if n == 0 {
+            return vec![];
+        }
         let responsibilities = responsibilities(&self.mixture, &codes);
         let mut states = vec![0.0; n * self.d_state];
         for (map, responsibilities) in self.maps.iter().zip(responsibilities.chunks_exact(n)) {

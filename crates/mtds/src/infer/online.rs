@@ -2,24 +2,35 @@
 //!
 //! ```text
 //! every τ observations     q_{t−τ} → q_t   by adaptive importance sampling (Algorithm 2)
-//! t − a = H/2              remember q_t and the state as a function of z: the next anchor
-//! t − a = H                a ← the remembered anchor; older observations are dropped
+//! every H/2 steps          remember q_t and the state as a function of z: an anchor to come
+//! at step a + H + 1        a ← the oldest anchor to come; observations before it are dropped
 //! ```
 //! The posterior is exact (up to sampling) while the sequence is at most H long. Beyond, the anchor's
 //! mixture is the prior and its carried state the start, so that time and memory per observation stay
 //! bounded: the stored history is between H/2 and H steps.
+//!
+//! Differs from the paper: an update starts not from the last posterior alone, but also from the prior and,
+//! while the sequence is within its first H steps, from the modes that climbs by gradient find. Early
+//! observations may leave the posterior at a mode that later ones rule out, and its own draws cannot tell.
+
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedState;
 use super::code::{CodeTarget, NoiseBelief};
-use super::{AdaptiveImportance, GaussianMixture, Posterior, Start, adaptive_importance};
+use super::{
+    AdaptiveImportance, GaussianMixture, MapLaplace, Posterior, Start, adaptive_importance, map_laplace,
+};
 use crate::base::BaseModel;
 use crate::base::emission::Group;
 use crate::family::Signal;
 use crate::model::Model;
 use crate::random::Random;
 use crate::{Error, Result};
+
+/// Shares of the last posterior, the modes and the prior in the mixture that an update starts from.
+const SHARES: [f64; 3] = [0.5, 0.4, 0.1];
 
 /// Settings of online inference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +40,8 @@ pub struct Online {
     pub importance: AdaptiveImportance,
     /// What is believed about the noise.
     pub noise: NoiseBelief,
+    /// Climbs by gradient per update, in search of modes; 0 for draws alone, as in the paper.
+    pub mode_starts: usize,
     /// Observations τ between updates.
     pub every: usize,
     /// Steps H of history over which the posterior is exact; `None` keeps all.
@@ -40,6 +53,7 @@ impl Default for Online {
         Self {
             importance: AdaptiveImportance::default(),
             noise: NoiseBelief::default(),
+            mode_starts: 16,
             every: 5,
             history: None,
         }
@@ -83,13 +97,16 @@ pub struct Tracker<'m, B> {
     settings: Online,
     random: Random,
     anchor: Anchor,
-    next_anchor: Option<Anchor>,
+    /// Anchors to come, the oldest first; at most three.
+    later_anchors: VecDeque<Anchor>,
     /// Outputs and inputs since the anchor, in model units, row by row.
     outputs: Vec<f64>,
     inputs: Vec<f64>,
     posterior: Option<Posterior>,
     /// Steps since the anchor that the posterior knows.
     known: usize,
+    /// Log evidence of what came before the steps that the posterior was inferred from.
+    evidence_before: f64,
 }
 
 impl<'m, B: BaseModel> Tracker<'m, B> {
@@ -106,11 +123,12 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
             settings,
             random,
             anchor: Anchor { step: 0, prior, state: None, log_evidence: 0.0 },
-            next_anchor: None,
+            later_anchors: VecDeque::new(),
             outputs: vec![],
             inputs: vec![],
             posterior: None,
             known: 0,
+            evidence_before: 0.0,
         })
     }
 
@@ -138,10 +156,11 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
         self.posterior.as_ref()
     }
 
-    /// log p(y_{1:t}) at the last update; with a bounded history, under the assumed densities.
+    /// log p(y_{1:t}) at the last update, of outputs in model units; with a bounded history, under the
+    /// assumed densities.
     #[must_use]
     pub fn log_evidence(&self) -> Option<f64> {
-        Some(self.anchor.log_evidence + self.posterior.as_ref()?.log_evidence()?)
+        Some(self.evidence_before + self.posterior.as_ref()?.log_evidence()?)
     }
 
     /// Takes one step of outputs (NaN = missing) and inputs, in data units; updates every τ steps.
@@ -152,6 +171,7 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
     /// Rows of the wrong width, infinite outputs, inputs that are not finite.
     pub fn observe(&mut self, outputs: &[f64], inputs: &[f64]) -> Result<bool> {
         let (y, u) = self.to_model_units(outputs, inputs)?;
+        self.make_room();
         self.outputs.extend(y);
         self.inputs.extend(u);
         let due = self.n_observed_steps().is_multiple_of(self.settings.every);
@@ -185,7 +205,12 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
                 scaling.inputs_to_model(&Signal::new(1, inputs.len(), inputs.to_vec())?)?.values().to_vec()
             }
         };
-        Ok((y.values().to_vec(), u))
+        let y = y.values().to_vec();
+        if let Some(&value) = y.iter().chain(&u).find(|value| (**value as f32).is_infinite()) {
+            let what = format!("observation at step {step} in model units");
+            return Err(Error::NotFinite { what, value, hint: " of single precision" });
+        }
+        Ok((y, u))
     }
 
     /// Brings the posterior up to the last observation, if it is not.
@@ -197,7 +222,8 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
             let posterior = self.infer()?;
             self.known = self.n_stored();
             self.posterior = Some(posterior);
-            self.move_anchor()?;
+            self.evidence_before = self.anchor.log_evidence;
+            self.remember_anchor()?;
         }
         self.posterior.as_ref().ok_or_else(|| Error::setting("every", "no update was made"))
     }
@@ -208,7 +234,12 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
         let state = self.anchor.state.as_ref();
         let target = CodeTarget::new(self.model, &self.parameters, &self.anchor.prior, group, state);
         let previous = self.posterior.as_ref().and_then(Posterior::mixture);
-        let start = previous.map_or(Start::Prior(&self.anchor.prior), Start::Previous);
+        let modes = match state {
+            None => modes(self.settings.mode_starts, &target, &self.anchor.prior, &mut self.random)?,
+            Some(_) => None, // a carried state has no gradient
+        };
+        let first = first_mixture(&self.settings.importance, previous, modes.as_ref(), &self.anchor.prior)?;
+        let start = first.as_ref().map_or(Start::Prior(&self.anchor.prior), Start::Previous);
         adaptive_importance(&self.settings.importance, &target, start, &mut self.random)
     }
 
@@ -223,37 +254,47 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
         Ok((outputs, inputs))
     }
 
-    fn move_anchor(&mut self) -> Result<()> {
+    /// Remembers the present step as an anchor to come, if the last one is far enough behind.
+    fn remember_anchor(&mut self) -> Result<()> {
         let Some(history) = self.settings.history else { return Ok(()) };
-        let stored = self.n_stored();
-        if self.next_anchor.is_none() && stored >= history / 2 {
-            self.next_anchor = self.anchor_here()?;
-        }
-        // The update after this one may come τ steps later: make room for it now.
-        if stored + self.settings.every <= history {
-            return Ok(());
-        }
-        if let Some(next) = self.next_anchor.take() {
-            let base = self.model.base();
-            let dropped = next.step - self.anchor.step;
-            self.outputs.drain(..dropped * base.d_obs());
-            self.inputs.drain(..dropped * base.d_input());
-            self.known -= dropped;
-            self.anchor = next;
+        // Whole updates apart, so that the steps between two anchors never exceed H/2.
+        let apart = history / 2 / self.settings.every * self.settings.every;
+        let last = self.later_anchors.back().unwrap_or(&self.anchor).step;
+        if self.n_observed_steps() >= last + apart
+            && let Some(here) = self.anchor_here()?
+        {
+            self.later_anchors.push_back(here);
         }
         Ok(())
     }
 
-    /// An anchor at the present step.
+    /// Drops the oldest observations if the history is full.
+    fn make_room(&mut self) {
+        if self.settings.history.is_none_or(|history| self.n_stored() < history) {
+            return;
+        }
+        let Some(next) = self.later_anchors.pop_front() else { return };
+        let base = self.model.base();
+        let dropped = next.step - self.anchor.step;
+        self.outputs.drain(..dropped * base.d_obs());
+        self.inputs.drain(..dropped * base.d_input());
+        self.known -= dropped;
+        self.anchor = next;
+    }
+
+    /// An anchor at the present step, which the posterior knows.
+    ///
+    /// Where nothing fits the observations there is no mixture: the prior stands in, and they are forgotten.
     fn anchor_here(&self) -> Result<Option<Anchor>> {
         let Some(posterior) = &self.posterior else { return Ok(None) };
-        let Some(mixture) = posterior.mixture() else { return Ok(None) };
+        let mixture = posterior.mixture().unwrap_or(&self.anchor.prior);
         let states = self.last_states(posterior)?;
+        let log_evidence = posterior.log_evidence().unwrap_or(f64::NEG_INFINITY);
         Ok(Some(Anchor {
             step: self.n_observed_steps(),
             prior: mixture.clone(),
             state: Some(CarriedState::fit(posterior, mixture, self.model.d_code(), &states)?),
-            log_evidence: self.anchor.log_evidence + posterior.log_evidence().unwrap_or(0.0),
+            log_evidence: self.anchor.log_evidence + log_evidence,
         }))
     }
 
@@ -286,6 +327,57 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
     pub(crate) fn random(&mut self) -> &mut Random {
         &mut self.random
     }
+}
+
+/// Laplace approximations at the modes that climbs from the prior find.
+fn modes<B: BaseModel>(
+    starts: usize,
+    target: &CodeTarget<'_, B, f32>,
+    prior: &GaussianMixture,
+    random: &mut Random,
+) -> Result<Option<GaussianMixture>> {
+    if starts == 0 {
+        return Ok(None);
+    }
+    let settings = MapLaplace { starts, draws: 1, ..MapLaplace::default() };
+    Ok(map_laplace(&settings, target, prior, random)?.mixture().cloned())
+}
+
+/// The mixture that an update starts from; `None` if there is only the prior.
+///
+/// Each part gives as many components as the sampler asks for, so that their number stays bounded.
+fn first_mixture(
+    settings: &AdaptiveImportance,
+    previous: Option<&GaussianMixture>,
+    modes: Option<&GaussianMixture>,
+    prior: &GaussianMixture,
+) -> Result<Option<GaussianMixture>> {
+    if previous.is_none() && modes.is_none() {
+        return Ok(None);
+    }
+    let few = prior.len() <= settings.components;
+    let prior = if few { prior.clone() } else { prior.collapsed()? };
+    let mut parts = vec![];
+    for (share, part) in SHARES.into_iter().zip([previous, modes, Some(&prior)]) {
+        if let Some(part) = part {
+            parts.push((share, heaviest(part, settings.components)?));
+        }
+    }
+    let parts: Vec<(f64, &GaussianMixture)> = parts.iter().map(|(share, part)| (*share, part)).collect();
+    GaussianMixture::average(&parts).map(Some)
+}
+
+/// The `n` heaviest components of a mixture.
+fn heaviest(mixture: &GaussianMixture, n: usize) -> Result<GaussianMixture> {
+    let mut order: Vec<usize> = (0..mixture.len()).collect();
+    order.sort_by(|&i, &j| mixture.weights()[j].total_cmp(&mixture.weights()[i]));
+    order.truncate(n);
+    let total: f64 = order.iter().map(|&j| mixture.weights()[j]).sum();
+    GaussianMixture::new(
+        order.iter().map(|&j| mixture.weights()[j] / total).collect(),
+        order.iter().map(|&j| mixture.component_mean(j).to_vec()).collect(),
+        order.iter().map(|&j| mixture.component_covariance(j).to_vec()).collect(),
+    )
 }
 
 impl<B: BaseModel> Model<B> {

@@ -21,7 +21,7 @@ impl<B: BaseModel> Tracker<'_, B> {
     /// the model has inputs.
     ///
     /// # Errors
-    /// No steps asked for, future inputs missing, too short or of the wrong width.
+    /// No steps asked for; future inputs missing, too short, of the wrong width or not finite.
     pub fn forecast(&mut self, n_time: usize, future_inputs: Option<&Signal>) -> Result<Forecast> {
         if n_time == 0 {
             return Err(Error::setting("horizon", "found 0; expected at least one step"));
@@ -47,7 +47,13 @@ impl<B: BaseModel> Tracker<'_, B> {
         let width = self.model().base().d_input();
         crate::base::emission::check_inputs(future, n_time, width)?;
         let Some(future) = future.filter(|_| width > 0) else { return Ok(None) };
-        let future = self.model().scaling().inputs_to_model(&future.slice(0..n_time))?;
+        let future = future.slice(0..n_time);
+        if let Some(at) = future.values().iter().position(|u| !u.is_finite()) {
+            let what = format!("future inputs at step {}", self.n_observed_steps() + at / width + 1);
+            let hint = "; inputs cannot be missing";
+            return Err(Error::NotFinite { what, value: future.values()[at], hint });
+        }
+        let future = self.model().scaling().inputs_to_model(&future)?;
         let values = [self.stored_inputs(), future.values()].concat();
         Ok(Some(Signal::new(self.n_stored() + n_time, width, values)?))
     }

@@ -1,0 +1,112 @@
+//! Small models and sequences drawn from them, shared by the integration tests.
+
+#![allow(dead_code)] // each test file uses its own part
+
+pub mod compare;
+pub mod quadrature;
+pub mod textbook;
+
+use mtds::base::Lds;
+use mtds::base::emission::Group;
+use mtds::family::{Scaling, Signal};
+use mtds::random::{Random, stream};
+use mtds::{Model, ModelSpec};
+use rand::RngExt;
+use rand_distr::StandardNormal;
+
+/// log s of most test models: noise of 0.3 against outputs of about 1.
+pub const LOG_NOISE: f64 = -1.2;
+
+/// A family of linear systems with one input and an affine generator from `d_code` numbers.
+pub fn spec(d_state: usize, d_obs: usize, d_code: usize) -> ModelSpec<Lds> {
+    ModelSpec::new(Lds::new(d_state, d_obs, 1), d_code)
+}
+
+/// Random but fixed weights, those of the generator multiplied by `gain` so that codes matter; noise as given.
+pub fn model(spec: ModelSpec<Lds>, gain: f32, log_noise: f64, seed: u64) -> Model<Lds> {
+    let scaling = Scaling::identity(spec.base.d_obs, spec.base.d_input);
+    let drawn = Model::initialise(spec, scaling, &mut stream(seed, 0)).unwrap();
+    let mut parameters = drawn.parameters().to_vec();
+    for tensor in drawn.tensors() {
+        let values = &mut parameters[tensor.range()];
+        match tensor.name.as_str() {
+            "shared.noise" => values[..drawn.base().d_obs].fill(log_noise as f32),
+            name if name.ends_with("weight") => values.iter_mut().for_each(|w| *w *= gain),
+            _ => {}
+        }
+    }
+    drawn.with_parameters(parameters).unwrap()
+}
+
+/// The same model with noise multiplied by `factor`.
+pub fn with_noise_times(model: &Model<Lds>, factor: f64) -> Model<Lds> {
+    let tensor = model.tensors().into_iter().find(|t| t.name == "shared.noise").unwrap();
+    let mut parameters = model.parameters().to_vec();
+    parameters[tensor.range()].iter_mut().for_each(|log_std| *log_std += factor.ln() as f32);
+    model.clone().with_parameters(parameters).unwrap()
+}
+
+/// 1, 0, 0, …
+pub fn impulse(n_time: usize) -> Signal {
+    Signal::column((0..n_time).map(|t| if t == 0 { 1.0 } else { 0.0 }).collect())
+}
+
+/// Random inputs, one column.
+pub fn own_inputs(n_time: usize, random: &mut Random) -> Signal {
+    Signal::column(normals(n_time, random))
+}
+
+/// `n` standard normal numbers.
+pub fn normals(n: usize, random: &mut Random) -> Vec<f64> {
+    random.sample_iter::<f64, _>(StandardNormal).take(n).collect()
+}
+
+/// Outputs of one code with the model's own noise (diagonal, shared).
+pub fn draw_outputs(
+    model: &Model<Lds>,
+    code: &[f64],
+    inputs: &Signal,
+    n_time: usize,
+    random: &mut Random,
+) -> Signal {
+    let clean = model.generate(code, Some(inputs), n_time).unwrap();
+    let log_std = model.block_values("noise").unwrap();
+    let d_obs = clean.width();
+    let noisy =
+        |(at, y): (usize, &f64)| y + log_std[at % d_obs].exp() * random.sample::<f64, _>(StandardNormal);
+    Signal::new(n_time, d_obs, clean.values().iter().enumerate().map(noisy).collect()).unwrap()
+}
+
+/// A code from the prior N(0, I) and a sequence of it.
+pub fn draw_member(
+    model: &Model<Lds>,
+    inputs: &Signal,
+    n_time: usize,
+    random: &mut Random,
+) -> (Vec<f64>, Signal) {
+    let code = normals(model.d_code(), random);
+    let outputs = draw_outputs(model, &code, inputs, n_time, random);
+    (code, outputs)
+}
+
+/// The signal with each value missing with probability `share`.
+pub fn with_gaps(signal: &Signal, share: f64, random: &mut Random) -> Signal {
+    let gap = |&y: &f64| if random.random::<f64>() < share { f64::NAN } else { y };
+    let values = signal.values().iter().map(gap).collect();
+    Signal::new(signal.n_time(), signal.width(), values).unwrap()
+}
+
+/// The parameters in double precision.
+pub fn parameters_f64(model: &Model<Lds>) -> Vec<f64> {
+    model.parameters().iter().map(|&x| f64::from(x)).collect()
+}
+
+/// One sequence as a target wants it; model units are data units here.
+pub fn group<R: mtds::kernel::Real>(outputs: &Signal, inputs: &Signal) -> Group<R> {
+    Group::single(outputs, Some(inputs), inputs.width()).unwrap()
+}
+
+/// `work` on a pool of this many threads.
+pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
