@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::infer::GaussianMixture;
+use crate::infer::{GaussianMixture, Posterior};
 use crate::{Error, Result};
 
 /// What is believed about a code before any observation.
@@ -20,6 +20,26 @@ pub enum Prior {
 }
 
 impl Prior {
+    /// The aggregate posterior (1/N) Σ_i q_i of these posteriors, as a prior over codes of length `d_code`.
+    ///
+    /// Dimensions beyond the code (an inferred noise) are left out. With more than `most` components in all,
+    /// the mixtures of the posteriors are first collapsed to one Gaussian each.
+    ///
+    /// # Errors
+    /// No posterior, or none that has a mixture.
+    pub fn aggregate(posteriors: &[Posterior], d_code: usize, most: usize) -> Result<Self> {
+        let dims: Vec<usize> = (0..d_code).collect();
+        let mixtures = posteriors.iter().filter_map(Posterior::mixture);
+        let codes = mixtures.map(|m| m.marginal(&dims)).collect::<Result<Vec<_>>>()?;
+        let total: usize = codes.iter().map(GaussianMixture::len).sum();
+        let codes = match total > most {
+            true => codes.iter().map(GaussianMixture::collapsed).collect::<Result<Vec<_>>>()?,
+            false => codes,
+        };
+        let parts: Vec<(f64, &GaussianMixture)> = codes.iter().map(|m| (1.0, m)).collect();
+        GaussianMixture::average(&parts).map(Self::AggregatePosterior)
+    }
+
     /// The density over codes of length `d_code`.
     ///
     /// # Errors
@@ -32,5 +52,34 @@ impl Prior {
                 Err(Error::shape("aggregate posterior", format!("{d_code} dimensions"), mixture.dim()))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infer::{Diagnostics, Method, Points};
+
+    fn posterior(mean: f64) -> Posterior {
+        let mixture =
+            GaussianMixture::new(vec![1.0], vec![vec![mean, 9.0]], vec![vec![0.5, 0.0, 0.0, 1.0]]).unwrap();
+        let draws = Points::from_points(2, &[vec![mean, 9.0]]).unwrap();
+        Posterior::from_equal_draws(draws, Some(mixture), Diagnostics::new(Method::AdaptiveImportance)).unwrap()
+    }
+
+    #[test]
+    fn the_aggregate_has_the_moments_of_all_posteriors() {
+        let prior = Prior::aggregate(&[posterior(-1.0), posterior(3.0)], 1, 10).unwrap();
+        let mixture = prior.mixture(1).unwrap();
+        assert_eq!((mixture.dim(), mixture.len()), (1, 2));
+        assert!((mixture.mean()[0] - 1.0).abs() < 1e-12);
+        assert!((mixture.covariance()[0] - (0.5 + 4.0)).abs() < 1e-12); // within and between
+    }
+
+    #[test]
+    fn nothing_to_aggregate_and_other_lengths_are_refused() {
+        assert!(Prior::aggregate(&[], 1, 10).is_err());
+        let prior = Prior::aggregate(&[posterior(0.0)], 2, 10).unwrap();
+        assert!(prior.mixture(3).unwrap_err().to_string().contains("3 dimensions"));
     }
 }

@@ -11,11 +11,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedState;
-use super::{GaussianMixture, LogTarget, Points, SmoothTarget};
+use super::{GaussianMixture, LogTarget, MapLaplace, Points, Posterior, SmoothTarget, map_laplace};
 use crate::base::emission::{Group, Noise, Pull};
 use crate::base::{BaseModel, TraceGradient};
+use crate::family::Signal;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, Scalar, dispatch};
 use crate::model::{Buffers, CodePacks, GroupInputs, Model};
+use crate::random::Random;
 use crate::{Error, Result};
 
 /// What inference believes about the noise of a new member.
@@ -192,6 +194,29 @@ impl<B: BaseModel, R: Real> SmoothTarget for CodeTarget<'_, B, R> {
                 gradient.column_mut(d)[i] += pack.gradient[d][lane];
             }
         }
+    }
+}
+
+impl<B: BaseModel> Model<B> {
+    /// Posterior of a whole sequence (data units) by MAP with Laplace, corrected by importance weights.
+    ///
+    /// # Errors
+    /// Settings out of range; outputs or inputs of the wrong size.
+    pub fn infer_modes(
+        &self,
+        outputs: &Signal,
+        inputs: Option<&Signal>,
+        noise: NoiseBelief,
+        settings: &MapLaplace,
+        random: &mut Random,
+    ) -> Result<Posterior> {
+        let prior = noise.extend(&self.prior().mixture(self.d_code())?)?;
+        let outputs = self.scaling().outputs_to_model(outputs)?;
+        let inputs = inputs.map(|u| self.scaling().inputs_to_model(u)).transpose()?;
+        let group = Group::single(&outputs, inputs.as_ref(), self.base().d_input())?;
+        let parameters = self.parameters_as::<f64>();
+        let target = CodeTarget::new(self, &parameters, &prior, group, None);
+        map_laplace(settings, &target, &prior, random)
     }
 }
 
