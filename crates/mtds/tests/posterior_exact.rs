@@ -61,7 +61,7 @@ impl Case {
         tracker.posterior().unwrap().clone()
     }
 
-    fn from_prior(&self, seed: u64) -> Posterior {
+    fn started_at_prior(&self, seed: u64) -> Posterior {
         let prior = self.noise.extend(&self.model.prior().mixture(self.model.d_code()).unwrap()).unwrap();
         let sequence = group::<f32>(&self.outputs, &self.inputs);
         let target = CodeTarget::new(&self.model, self.model.parameters(), &prior, sequence, None);
@@ -80,8 +80,11 @@ impl Case {
     /// All methods against the grid.
     fn check(&self, label: &str, seed: u64) {
         let exact = self.exact();
-        let methods =
-            [("tracked", self.tracked(seed)), ("prior", self.from_prior(seed)), ("map", self.laplace(seed))];
+        let methods = [
+            ("tracked", self.tracked(seed)),
+            ("prior", self.started_at_prior(seed)),
+            ("map", self.laplace(seed)),
+        ];
         for (method, posterior) in methods {
             let (z, what) = largest_z(&posterior, &exact, SLACK);
             let found = posterior.diagnostics();
@@ -110,13 +113,23 @@ fn check_mode(posterior: &Posterior, exact: &Exact) {
     assert!(near, "no mode of {mixture:?} is at {:?}", exact.mode);
 }
 
-/// Full, with gaps, and ended early, each from its own code; `own` inputs or an impulse.
-fn cases(d_code: usize, d_obs: usize, own: bool, noise: NoiseBelief) -> Vec<Case> {
+/// Which inputs a sequence has.
+#[derive(Clone, Copy)]
+enum Inputs {
+    Impulse,
+    Own,
+}
+
+/// Full, with gaps, and ended early, each from its own code.
+fn cases(d_code: usize, d_obs: usize, inputs: Inputs, noise: NoiseBelief) -> Vec<Case> {
     let model = model(spec(2, d_obs, d_code), 1.0, LOG_NOISE, 40 + d_code as u64);
     let make = |i: u64| {
         let mut random = stream(100 + d_code as u64, i);
         let n_time = if i == 2 { 13 } else { 30 };
-        let inputs = if own { own_inputs(30, &mut random) } else { impulse(30) };
+        let inputs = match inputs {
+            Inputs::Impulse => impulse(30),
+            Inputs::Own => own_inputs(30, &mut random),
+        };
         let (_, outputs) = draw_member(&model, &inputs, n_time, &mut random);
         let outputs = if i == 1 { with_gaps(&outputs, 0.4, &mut random) } else { outputs };
         Case { model: model.clone(), outputs, inputs, noise }
@@ -132,24 +145,24 @@ fn check_all(label: &str, cases: &[Case]) {
 
 #[test]
 fn one_dimensional_codes() {
-    check_all("k = 1, impulse", &cases(1, 1, false, NoiseBelief::Learned));
-    check_all("k = 1, own inputs", &cases(1, 2, true, NoiseBelief::Learned));
+    check_all("k = 1, impulse", &cases(1, 1, Inputs::Impulse, NoiseBelief::Learned));
+    check_all("k = 1, own inputs", &cases(1, 2, Inputs::Own, NoiseBelief::Learned));
 }
 
 #[test]
 fn one_dimensional_codes_of_uncertain_noise() {
-    check_all("k = 1, impulse, noise", &cases(1, 1, false, UNCERTAIN));
+    check_all("k = 1, impulse, noise", &cases(1, 1, Inputs::Impulse, UNCERTAIN));
 }
 
 #[test]
 fn two_dimensional_codes() {
-    check_all("k = 2, impulse", &cases(2, 1, false, NoiseBelief::Learned));
-    check_all("k = 2, own inputs", &cases(2, 2, true, NoiseBelief::Learned));
+    check_all("k = 2, impulse", &cases(2, 1, Inputs::Impulse, NoiseBelief::Learned));
+    check_all("k = 2, own inputs", &cases(2, 2, Inputs::Own, NoiseBelief::Learned));
 }
 
 #[test]
 fn two_dimensional_codes_of_uncertain_noise() {
-    let mut all = cases(2, 1, false, UNCERTAIN);
+    let mut all = cases(2, 1, Inputs::Impulse, UNCERTAIN);
     check_all("k = 2, impulse, noise", &[all.swap_remove(1)]);
 }
 

@@ -23,6 +23,7 @@ mod online;
 mod pareto;
 mod points;
 mod posterior;
+mod proposal;
 mod target;
 mod weighted;
 

@@ -10,8 +10,7 @@
 //! bounded: the stored history is between H/2 and H steps.
 //!
 //! Differs from the paper: an update starts not from the last posterior alone, but also from the prior and,
-//! while the sequence is within its first H steps, from the modes that climbs by gradient find. Early
-//! observations may leave the posterior at a mode that later ones rule out, and its own draws cannot tell.
+//! while the sequence is within its first H steps, from its modes.
 
 use std::collections::VecDeque;
 
@@ -19,18 +18,14 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedState;
 use super::code::{CodeTarget, NoiseBelief};
-use super::{
-    AdaptiveImportance, GaussianMixture, MapLaplace, Posterior, Start, adaptive_importance, map_laplace,
-};
+use super::proposal::{first_mixture, modes};
+use super::{AdaptiveImportance, GaussianMixture, Posterior, Start, adaptive_importance};
 use crate::base::BaseModel;
 use crate::base::emission::Group;
 use crate::family::Signal;
 use crate::model::Model;
 use crate::random::Random;
 use crate::{Error, Result};
-
-/// Shares of the last posterior, the modes and the prior in the mixture that an update starts from.
-const SHARES: [f64; 3] = [0.5, 0.4, 0.1];
 
 /// Settings of online inference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -327,57 +322,6 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
     pub(crate) fn random(&mut self) -> &mut Random {
         &mut self.random
     }
-}
-
-/// Laplace approximations at the modes that climbs from the prior find.
-fn modes<B: BaseModel>(
-    starts: usize,
-    target: &CodeTarget<'_, B, f32>,
-    prior: &GaussianMixture,
-    random: &mut Random,
-) -> Result<Option<GaussianMixture>> {
-    if starts == 0 {
-        return Ok(None);
-    }
-    let settings = MapLaplace { starts, draws: 1, ..MapLaplace::default() };
-    Ok(map_laplace(&settings, target, prior, random)?.mixture().cloned())
-}
-
-/// The mixture that an update starts from; `None` if there is only the prior.
-///
-/// Each part gives as many components as the sampler asks for, so that their number stays bounded.
-fn first_mixture(
-    settings: &AdaptiveImportance,
-    previous: Option<&GaussianMixture>,
-    modes: Option<&GaussianMixture>,
-    prior: &GaussianMixture,
-) -> Result<Option<GaussianMixture>> {
-    if previous.is_none() && modes.is_none() {
-        return Ok(None);
-    }
-    let few = prior.len() <= settings.components;
-    let prior = if few { prior.clone() } else { prior.collapsed()? };
-    let mut parts = vec![];
-    for (share, part) in SHARES.into_iter().zip([previous, modes, Some(&prior)]) {
-        if let Some(part) = part {
-            parts.push((share, heaviest(part, settings.components)?));
-        }
-    }
-    let parts: Vec<(f64, &GaussianMixture)> = parts.iter().map(|(share, part)| (*share, part)).collect();
-    GaussianMixture::average(&parts).map(Some)
-}
-
-/// The `n` heaviest components of a mixture.
-fn heaviest(mixture: &GaussianMixture, n: usize) -> Result<GaussianMixture> {
-    let mut order: Vec<usize> = (0..mixture.len()).collect();
-    order.sort_by(|&i, &j| mixture.weights()[j].total_cmp(&mixture.weights()[i]));
-    order.truncate(n);
-    let total: f64 = order.iter().map(|&j| mixture.weights()[j]).sum();
-    GaussianMixture::new(
-        order.iter().map(|&j| mixture.weights()[j] / total).collect(),
-        order.iter().map(|&j| mixture.component_mean(j).to_vec()).collect(),
-        order.iter().map(|&j| mixture.component_covariance(j).to_vec()).collect(),
-    )
 }
 
 impl<B: BaseModel> Model<B> {
