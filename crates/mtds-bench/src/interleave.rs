@@ -8,16 +8,19 @@ use crate::peer::Peer;
 use crate::protocol::Request;
 use crate::work::Work;
 
-/// A pause before each turn: idle threads of the engine before still spin for a moment.
-const PAUSE: Duration = Duration::from_millis(20);
+/// A pause before each turn: idle threads of the engine before may spin for up to 200 ms (OpenMP's block time).
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// How many rounds, and how they are cut into turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     /// How often every engine gets its turn.
     pub turns: usize,
     /// Rounds in one turn.
     pub rounds: usize,
+    /// Before them, rounds that do not count for this long: after a pause the system may run all threads of an
+    /// engine on one core, and takes some 50 ms to spread them.
+    pub warm_up_ms: f64,
 }
 
 /// Whoever does one work.
@@ -58,6 +61,20 @@ impl Contestant<'_> {
         }
     }
 
+    /// Rounds that do not count, one at least, for about `ms` milliseconds.
+    fn warm_up(&mut self, ms: f64) -> Result<()> {
+        let mut left = ms;
+        let mut n = 1;
+        loop {
+            let took = self.times(n)?.into_iter().sum::<f64>();
+            left -= took;
+            if left <= 0.0 {
+                return Ok(());
+            }
+            n = (left / took.max(0.1) * n as f64).ceil().min(1000.0) as usize;
+        }
+    }
+
     fn times(&mut self, n: usize) -> Result<Vec<f64>> {
         match self {
             Self::Own(work) => (0..n).map(|_| work.round()).collect(),
@@ -66,7 +83,8 @@ impl Contestant<'_> {
     }
 }
 
-/// Checks every contestant, lets each warm up with one round, then interleaves the turns.
+/// Checks every contestant, lets each warm up with one round, then interleaves the turns, each of which begins
+/// with rounds that do not count.
 ///
 /// The order rotates from turn to turn, so that nobody always follows the same engine.
 ///
@@ -84,6 +102,7 @@ pub fn measure(contestants: &mut [Contestant], schedule: Schedule) -> Result<Vec
         for i in 0..contestants.len() {
             let who = (turn + i) % contestants.len();
             std::thread::sleep(PAUSE);
+            contestants[who].warm_up(schedule.warm_up_ms)?;
             measured[who].ms.extend(contestants[who].times(schedule.rounds)?);
         }
     }
@@ -122,9 +141,9 @@ mod tests {
         let log = Rc::new(RefCell::new(String::new()));
         let mut works = ['a', 'b', 'c'].map(|label| Logged { label, log: Rc::clone(&log) });
         let mut contestants: Vec<_> = works.iter_mut().map(|w| Contestant::Own(w)).collect();
-        let measured = measure(&mut contestants, Schedule { turns: 2, rounds: 2 }).unwrap();
-        assert_eq!(*log.borrow(), "abcaabbccbbccaa");
-        assert_eq!(measured[0].ms, [4.0, 5.0, 14.0, 15.0]);
+        let measured = measure(&mut contestants, Schedule { turns: 2, rounds: 2, warm_up_ms: 0.0 }).unwrap();
+        assert_eq!(*log.borrow(), "abcaaabbbcccbbbcccaaa");
+        assert_eq!(measured[0].ms, [5.0, 6.0, 20.0, 21.0]);
         assert!(measured.iter().all(|m| m.threads == 3 && !m.is_reference && m.engine.starts_with("mtds ")));
     }
 
@@ -139,7 +158,7 @@ mod tests {
         let mut command = std::process::Command::new("sh");
         let mut peer = Peer::start("torch", command.args(["-c", script]), Duration::from_secs(5)).unwrap();
         let request = Request::new("w2");
-        let schedule = Schedule { turns: 3, rounds: 1 };
+        let schedule = Schedule { turns: 3, rounds: 1, warm_up_ms: 0.0 };
         let measured = measure(&mut [Contestant::Peer(&mut peer, &request)], schedule).unwrap();
         assert!(measured[0].is_reference && measured[0].check.is_some());
         assert_eq!(measured[0].ms, [2.0; 3]);

@@ -77,7 +77,10 @@ fn main() -> ExitCode {
 /// Runs everything; whether all engines agree.
 fn run(arguments: &Arguments) -> Result<bool> {
     let settings = work_settings(arguments)?;
-    let report = measure_all(arguments, &settings)?;
+    // Inside the pool, so that a round does not begin with waking all of its threads.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build();
+    let pool = pool.map_err(|e| Error::Threads(e.to_string()))?;
+    let report = pool.install(|| measure_all(arguments, &settings))?;
     print(&report);
     if let Some(path) = &arguments.json {
         report.write(path)?;
@@ -114,7 +117,11 @@ fn work_settings(arguments: &Arguments) -> Result<WorkSettings> {
 }
 
 fn schedule(arguments: &Arguments) -> Schedule {
-    if arguments.quick { Schedule { turns: 3, rounds: 3 } } else { Schedule { turns: 10, rounds: 5 } }
+    let warm_up_ms = 150.0;
+    match arguments.quick {
+        true => Schedule { turns: 3, rounds: 5, warm_up_ms },
+        false => Schedule { turns: 10, rounds: 10, warm_up_ms },
+    }
 }
 
 fn report_settings(schedule: Schedule, settings: &WorkSettings) -> Settings {

@@ -22,8 +22,9 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
     match arguments.verb {
         Verb::Quickstart(typed) => {
             let plan = QuickstartPlan::new(&typed)?;
-            rayon::ThreadPoolBuilder::new().num_threads(plan.common.threads.get()).build_global()?;
-            verb::quickstart::run(&plan, &mut std::io::stdout().lock(), verb::quickstart::compute)
+            // Inside the pool, so that a training step does not begin with waking all of its threads.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.common.threads.get()).build()?;
+            pool.install(|| verb::quickstart::run(&plan, &mut std::io::stdout(), verb::quickstart::compute))
         }
     }
 }

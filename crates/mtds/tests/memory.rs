@@ -94,7 +94,7 @@ fn objective(sizes: Sizes, inputs: Inputs, carriers: Carriers) -> MonteCarloObje
 /// Peak bytes of one gradient beyond what was in use before it, on one thread.
 fn peak(sizes: Sizes, inputs: Inputs, carriers: Carriers) -> f64 {
     on_threads(1, || {
-        let objective = objective(sizes, inputs, carriers);
+        let mut objective = objective(sizes, inputs, carriers);
         let codes: CodePacks<f32> = ShiftedSobol::new(2).unwrap().shifted(sizes.particles, &[0.3, 0.6]);
         let parameters = objective.model().parameters().to_vec();
         let mut gradient = vec![0.0; parameters.len()];

@@ -24,7 +24,6 @@ const D_CODE: usize = 4;
 /// Updates of the posteriors of all sequences at one step, each from its mixture τ steps before.
 pub struct Adais {
     name: &'static str,
-    pool: rayon::ThreadPool,
     model: Model<Lds>,
     prior: GaussianMixture,
     settings: AdaptiveImportance,
@@ -54,7 +53,6 @@ impl Adais {
         let prior = GaussianMixture::standard_normal(D_CODE).and_then(|p| noise.extend(&p)).map_err(own)?;
         let mut adais = Self {
             name,
-            pool: super::thread_pool(settings.threads)?,
             model,
             prior,
             settings: AdaptiveImportance { stop_ess_fraction, ..AdaptiveImportance::default() },
@@ -85,7 +83,7 @@ impl Adais {
         let target = CodeTarget::new(&self.model, self.model.parameters(), &self.prior, group, None);
         let start = previous.map_or(Start::Prior(&self.prior), Start::Previous);
         let random = &mut self.random;
-        self.pool.install(|| adaptive_importance(&self.settings, &target, start, random))
+        adaptive_importance(&self.settings, &target, start, random)
     }
 
     fn update_prepared(&mut self, i: usize) -> Result<Posterior> {
@@ -103,7 +101,7 @@ impl Work for Adais {
     }
 
     fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        rayon::current_num_threads()
     }
 
     fn round(&mut self) -> Result<f64> {

@@ -4,7 +4,7 @@ mod adais;
 mod w2;
 
 use crate::check::Check;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::problem::AdaisProblem;
 
 /// Something that is timed in this process.
@@ -12,7 +12,7 @@ pub trait Work {
     /// Name of the work, the same as that of the peers' row: `w2`, `adais-all`, `adais-early`.
     fn name(&self) -> &str;
 
-    /// Threads that it uses.
+    /// Threads that it uses: those of the pool that it is called in.
     fn threads(&self) -> usize;
 
     /// One round; the time that it took, in milliseconds.
@@ -52,15 +52,10 @@ pub fn own_works(settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
     // No effective sample size exceeds the number of draws by a factor of one: all passes are made.
     let all_passes = 1.0;
     Ok(vec![
-        Box::new(w2::W2::new(settings.threads)?),
+        Box::new(w2::W2::new()?),
         Box::new(adais::Adais::new("adais-all", all_passes, settings)?),
         Box::new(adais::Adais::new("adais-early", settings.ess_stop, settings)?),
     ])
-}
-
-/// A pool of its own, so that a work uses as many threads as asked for.
-fn thread_pool(threads: usize) -> Result<rayon::ThreadPool> {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))
 }
 
 /// The input of every oscillator: 1, then 0.

@@ -21,7 +21,6 @@ const NAME: &str = "w2";
 
 /// The training step, with its optimiser's state.
 pub struct W2 {
-    pool: rayon::ThreadPool,
     objective: MonteCarloObjective<Lds>,
     groups: Vec<ParameterGroup>,
     codes: CodePacks<f32>,
@@ -36,10 +35,9 @@ impl W2 {
     ///
     /// # Errors
     /// If the library refuses the inputs.
-    pub fn new(threads: usize) -> Result<Self> {
+    pub fn new() -> Result<Self> {
         let inputs = W2Inputs::new();
         let own = |source| Error::Own { work: NAME.into(), source };
-        let pool = super::thread_pool(threads)?;
         let start = [&inputs.w1[..], &inputs.b1, &inputs.w2, &inputs.b2].concat();
         let model = Model::new(spec(), Scaling::identity(1, 1), start.clone()).map_err(own)?;
         let settings = MonteCarlo {
@@ -51,7 +49,6 @@ impl W2 {
         let objective = MonteCarloObjective::new(model, &family, None, settings).map_err(own)?;
         let code = |i: usize, d: usize| f64::from(inputs.codes[i * D_CODE + d]);
         Ok(Self {
-            pool,
             groups: objective.groups(),
             objective,
             codes: CodePacks::from_fn(N_PARTICLE, D_CODE, code),
@@ -61,14 +58,19 @@ impl W2 {
             start,
         })
     }
+}
 
-    fn gradient(&self, parameters: &[f32]) -> (Vec<f32>, f64) {
-        let mut gradient = vec![0.0; parameters.len()];
-        let step = self.objective.gradient_at(parameters, &self.codes, &self.uniforms, &mut gradient);
-        // The peers' loss leaves out the constant of the Gaussian density.
-        let constant = N_TIME as f64 * (NOISE_STD.ln() + 0.5 * (2.0 * std::f64::consts::PI).ln());
-        (gradient, -step.weighted_log_likelihood - constant)
-    }
+/// Gradient and loss; the peers' loss leaves out the constant of the Gaussian density.
+fn gradient(
+    objective: &mut MonteCarloObjective<Lds>,
+    parameters: &[f32],
+    codes: &CodePacks<f32>,
+    uniforms: &[f64],
+) -> (Vec<f32>, f64) {
+    let mut gradient = vec![0.0; parameters.len()];
+    let step = objective.gradient_at(parameters, codes, uniforms, &mut gradient);
+    let constant = N_TIME as f64 * (NOISE_STD.ln() + 0.5 * (2.0 * std::f64::consts::PI).ln());
+    (gradient, -step.weighted_log_likelihood - constant)
 }
 
 impl Work for W2 {
@@ -77,12 +79,13 @@ impl Work for W2 {
     }
 
     fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        rayon::current_num_threads()
     }
 
     fn round(&mut self) -> Result<f64> {
         let clock = Instant::now();
-        let (gradient, _) = self.pool.install(|| self.gradient(&self.adam.parameters));
+        let Self { objective, codes, uniforms, adam, .. } = self;
+        let (gradient, _) = gradient(objective, &adam.parameters, codes, uniforms);
         let step = AdamStep { learning_rate: LEARNING_RATE, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
         self.adam.step_into(&mut self.next, &gradient, &self.groups, &step);
         std::mem::swap(&mut self.adam, &mut self.next);
@@ -90,7 +93,8 @@ impl Work for W2 {
     }
 
     fn check(&mut self) -> Result<Option<Check>> {
-        let (gradient, loss) = self.pool.install(|| self.gradient(&self.start));
+        let Self { objective, codes, uniforms, start, .. } = self;
+        let (gradient, loss) = gradient(objective, start, codes, uniforms);
         let names = ["W1", "b1", "W2", "b2"];
         let tensors = self.objective.model().tensors();
         let norm = |range: std::ops::Range<usize>| {

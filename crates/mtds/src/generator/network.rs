@@ -9,7 +9,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::features::FeatureMap;
-use crate::kernel::{Lanes, Scalar, dense};
+use crate::kernel::dense::{self, Strided};
+use crate::kernel::{Lanes, Scalar};
 
 /// Nonlinearity of a hidden layer; each derivative is a function of the layer's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,13 +112,15 @@ impl Tensor {
     }
 }
 
-/// What the forward pass of one pack leaves for the adjoint.
+/// What the forward passes of some packs leave for the adjoint.
 #[derive(Clone, Debug)]
 pub struct Tape<S> {
-    /// Features, then each hidden layer's outputs, one after the other.
+    /// Pack by pack: features, then each hidden layer's outputs.
     values: Vec<S>,
     /// Gradients with respect to the layers' inputs to the activation, same places.
     gradients: Vec<S>,
+    /// Values per pack.
+    width: usize,
 }
 
 impl Network {
@@ -151,7 +154,7 @@ impl Network {
     /// Length of φ.
     #[must_use]
     pub fn n_parameters(&self) -> usize {
-        let mut total = if self.skip == Skip::Affine { self.d_out * self.d_code } else { 0 };
+        let mut total = self.n_skip();
         let mut n_in = self.features.len(self.d_code);
         for width in self.hidden.iter().map(|h| h.width).chain([self.d_out]) {
             total += width * (n_in + 1);
@@ -160,24 +163,31 @@ impl Network {
         total
     }
 
-    /// Scratch for one pack.
+    /// Scratch for some packs.
     #[must_use]
-    pub fn tape<S: Scalar>(&self) -> Tape<S> {
-        let n: usize = self.widths().iter().sum::<usize>() - self.d_out;
-        Tape { values: vec![S::zero(); n], gradients: vec![S::zero(); n] }
+    pub fn tape<S: Scalar>(&self, packs: usize) -> Tape<S> {
+        let width = self.widths().iter().sum::<usize>() - self.d_out;
+        Tape { values: vec![S::zero(); packs * width], gradients: vec![S::zero(); packs * width], width }
     }
 
-    /// Adapted θ of one pack of codes.
+    /// Adapted θ of one pack of codes; leaves its activations at place `pack` of the tape.
     ///
     /// # Shapes
     /// `phi`: [`Network::n_parameters`]; `code`: k; `out`: `d_out`.
     #[inline(always)]
-    pub fn forward<S: Scalar>(&self, phi: &[S::Real], code: &[S], tape: &mut Tape<S>, out: &mut [S]) {
+    pub fn forward<S: Scalar>(
+        &self,
+        phi: &[S::Real],
+        code: &[S],
+        (tape, pack): (&mut Tape<S>, usize),
+        out: &mut [S],
+    ) {
+        let values = &mut tape.values[pack * tape.width..(pack + 1) * tape.width];
         let mut n_in = self.features.len(self.d_code);
-        self.features.apply(code, &mut tape.values[..n_in]);
+        self.features.apply(code, &mut values[..n_in]);
         let (mut at, mut phi_at) = (0, 0);
         for hidden in &self.hidden {
-            let (x, rest) = tape.values[at..].split_at_mut(n_in);
+            let (x, rest) = values[at..].split_at_mut(n_in);
             let (weights, bias) = layer(phi, phi_at, n_in, hidden.width);
             let y = &mut rest[..hidden.width];
             dense::affine(weights, bias, x, y);
@@ -187,7 +197,7 @@ impl Network {
             n_in = hidden.width;
         }
         let (weights, bias) = layer(phi, phi_at, n_in, self.d_out);
-        dense::affine(weights, bias, &tape.values[at..at + n_in], out);
+        dense::affine(weights, bias, &values[at..at + n_in], out);
         if self.skip == Skip::Affine {
             let skip = &phi[phi_at + self.d_out * (n_in + 1)..];
             for (u, o) in out.iter_mut().enumerate() {
@@ -198,36 +208,47 @@ impl Network {
         }
     }
 
-    /// Gradient with respect to the code; leaves the layers' gradients on the tape for
-    /// [`Network::weight_gradient`].
+    /// Gradients with respect to the hidden layers, left at place `pack` of the tape.
     ///
-    /// # Shapes
-    /// `d_out`: the output's; `d_code`: k.
+    /// What [`Network::weight_gradient`] and [`Network::pull_back_to_code`] need beforehand.
     #[inline(always)]
-    pub fn pull_back<S: Lanes>(&self, phi: &[S::Real], tape: &mut Tape<S>, d_out: &[S], d_code: &mut [S]) {
-        let widths = self.hidden.len();
+    pub fn pull_back<S: Lanes>(&self, phi: &[S::Real], (tape, pack): (&mut Tape<S>, usize), d_out: &[S]) {
+        let places = pack * tape.width..(pack + 1) * tape.width;
+        let (values, gradients) = (&tape.values[places.clone()], &mut tape.gradients[places]);
         let n_features = self.features.len(self.d_code);
-        let mut phi_end = self.d_out + self.d_out * self.hidden.last().map_or(n_features, |h| h.width);
-        phi_end += self.hidden_parameters();
-        let mut at = tape.values.len();
+        let mut at = values.len();
+        let mut phi_end = self.n_parameters() - self.n_skip();
         let mut upper_width = self.d_out;
-        for l in (0..=widths).rev() {
-            let width = if l == 0 { n_features } else { self.hidden[l - 1].width };
-            at -= width;
-            let phi_start = phi_end - upper_width * (width + 1);
-            let weights = &phi[phi_start..phi_start + upper_width * width];
-            let (lower, upper) = tape.gradients[at..].split_at_mut(width);
-            let d_upper = if l == widths { d_out } else { &upper[..upper_width] };
+        for (l, hidden) in self.hidden.iter().enumerate().rev() {
+            at -= hidden.width;
+            phi_end -= upper_width * (hidden.width + 1);
+            let weights = &phi[phi_end..phi_end + upper_width * hidden.width];
+            let (lower, upper) = gradients[at..].split_at_mut(hidden.width);
+            let d_upper = if l + 1 == self.hidden.len() { d_out } else { &upper[..upper_width] };
             dense::pull_back(weights, d_upper, lower);
-            if l > 0 {
-                self.hidden[l - 1].activation.pull_back(&tape.values[at..at + width], lower);
-            }
-            phi_end = phi_start;
-            upper_width = width;
+            hidden.activation.pull_back(&values[at..at + hidden.width], lower);
+            upper_width = hidden.width;
         }
-        self.features.pull_back(&tape.values[..n_features], &tape.gradients[..n_features], d_code);
+        debug_assert_eq!(at, n_features);
+    }
+
+    /// Gradient with respect to the code, after [`Network::pull_back`].
+    #[inline(always)]
+    pub fn pull_back_to_code<S: Lanes>(
+        &self,
+        phi: &[S::Real],
+        (tape, pack): (&mut Tape<S>, usize),
+        d_out: &[S],
+        d_code: &mut [S],
+    ) {
+        let places = pack * tape.width..(pack + 1) * tape.width;
+        let n_features = self.features.len(self.d_code);
+        let (d_features, d_hidden) = tape.gradients[places.clone()].split_at_mut(n_features);
+        let d_upper = self.hidden.first().map_or(d_out, |first| &d_hidden[..first.width]);
+        dense::pull_back(&phi[..d_upper.len() * n_features], d_upper, d_features);
+        self.features.pull_back(&tape.values[places][..n_features], d_features, d_code);
         if self.skip == Skip::Affine {
-            let skip = &phi[phi.len() - self.d_out * self.d_code..];
+            let skip = &phi[phi.len() - self.n_skip()..];
             for (u, &d) in d_out.iter().enumerate() {
                 for (j, c) in d_code.iter_mut().enumerate() {
                     *c = S::splat(skip[u * self.d_code + j]).mul_add(d, *c);
@@ -236,46 +257,35 @@ impl Network {
         }
     }
 
-    fn hidden_parameters(&self) -> usize {
-        let widths = self.widths();
-        widths.windows(2).take(self.hidden.len()).map(|w| w[1] * (w[0] + 1)).sum()
+    fn n_skip(&self) -> usize {
+        if self.skip == Skip::Affine { self.d_out * self.d_code } else { 0 }
     }
 
-    /// Adds the gradient of φ, summed over a chunk of packs, to `d_phi`.
+    /// Adds the gradient of φ, summed over the packs of the tape, to `d_phi`.
     ///
-    /// `tapes` hold forward and pull-back of each pack; `d_out` and `codes` the packs one after the other.
+    /// `d_out` and `codes` hold the packs one after the other.
     #[inline(always)]
-    pub fn weight_gradient<S: Lanes>(
-        &self,
-        tapes: &[Tape<S>],
-        d_out: &[S],
-        codes: &[S],
-        d_phi: &mut [S::Real],
-    ) {
-        let widths = self.widths();
+    pub fn weight_gradient<S: Lanes>(&self, tape: &Tape<S>, d_out: &[S], codes: &[S], d_phi: &mut [S::Real]) {
         let (mut at, mut phi_at) = (0, 0);
-        let (mut below, mut above) = (Vec::new(), Vec::new());
-        for (l, w) in widths.windows(2).enumerate() {
-            let (n_in, n_out) = (w[0], w[1]);
-            below.clear();
-            tapes.iter().for_each(|t| below.extend_from_slice(&t.values[at..at + n_in]));
-            let last = l + 2 == widths.len();
-            let upper = if last {
-                d_out
-            } else {
-                above.clear();
-                let gradients = |t: &Tape<S>| t.gradients[at + n_in..at + n_in + n_out].to_vec();
-                tapes.iter().for_each(|t| above.extend_from_slice(&gradients(t)));
-                &above
-            };
-            let (d_weights, rest) = d_phi[phi_at..].split_at_mut(n_in * n_out);
-            dense::weight_gradient(upper, &below, n_out, d_weights, &mut rest[..n_out]);
-            phi_at += n_out * (n_in + 1);
+        let mut n_in = self.features.len(self.d_code);
+        let d_out = Strided { values: d_out, stride: self.d_out, len: self.d_out };
+        for hidden in self.hidden.iter().map(Some).chain([None]) {
+            let x = Strided { values: &tape.values[at..], stride: tape.width, len: n_in };
+            let upper = hidden.map_or(d_out, |hidden| Strided {
+                values: &tape.gradients[at + n_in..],
+                stride: tape.width,
+                len: hidden.width,
+            });
+            let (d_weights, rest) = d_phi[phi_at..].split_at_mut(n_in * upper.len);
+            dense::weight_gradient(upper, x, d_weights, &mut rest[..upper.len]);
+            phi_at += upper.len * (n_in + 1);
             at += n_in;
+            n_in = upper.len;
         }
         if self.skip == Skip::Affine {
             let mut no_bias = vec![S::Real::default(); self.d_out];
-            dense::weight_gradient(d_out, codes, self.d_out, &mut d_phi[phi_at..], &mut no_bias);
+            let codes = Strided { values: codes, stride: self.d_code, len: self.d_code };
+            dense::weight_gradient(d_out, codes, &mut d_phi[phi_at..], &mut no_bias);
         }
     }
 }
@@ -301,8 +311,8 @@ mod tests {
 
     /// Scalar loss: a fixed linear functional of the output.
     fn loss(net: &Network, phi: &[f64], code: &[f64]) -> f64 {
-        let (mut tape, mut out) = (net.tape::<f64>(), vec![0.0; net.d_out]);
-        net.forward(phi, code, &mut tape, &mut out);
+        let (mut tape, mut out) = (net.tape::<f64>(1), vec![0.0; net.d_out]);
+        net.forward(phi, code, (&mut tape, 0), &mut out);
         out.iter().zip(wave(net.d_out, 2.0)).map(|(o, w)| o * w).sum()
     }
 
@@ -326,13 +336,14 @@ mod tests {
 
     fn check_adjoint(net: &Network) {
         let (phi, code) = (wave(net.n_parameters(), 0.3), wave(net.d_code, 0.9));
-        let (mut tape, mut out) = (net.tape::<f64>(), vec![0.0; net.d_out]);
-        net.forward(&phi, &code, &mut tape, &mut out);
+        let (mut tape, mut out) = (net.tape::<f64>(1), vec![0.0; net.d_out]);
+        net.forward(&phi, &code, (&mut tape, 0), &mut out);
         let d_out = wave(net.d_out, 2.0);
         let mut d_code = vec![0.0; net.d_code];
-        net.pull_back(&phi, &mut tape, &d_out, &mut d_code);
+        net.pull_back(&phi, (&mut tape, 0), &d_out);
+        net.pull_back_to_code(&phi, (&mut tape, 0), &d_out, &mut d_code);
         let mut d_phi = vec![0.0; phi.len()];
-        net.weight_gradient(&[tape], &d_out, &code, &mut d_phi);
+        net.weight_gradient(&tape, &d_out, &code, &mut d_phi);
         let h = 1e-6;
         let numeric = |f: &dyn Fn(f64) -> f64| (f(h) - f(-h)) / (2.0 * h);
         for i in 0..phi.len() {
@@ -368,9 +379,10 @@ mod tests {
     fn the_norm_feature_has_a_finite_gradient_at_zero() {
         let net = network(vec![], FeatureMap::Trigonometric, Skip::None);
         let phi = wave(net.n_parameters(), 0.3);
-        let (mut tape, mut out, mut d_code) = (net.tape::<f64>(), vec![0.0; 4], vec![0.0; 3]);
-        net.forward(&phi, &[0.0; 3], &mut tape, &mut out);
-        net.pull_back(&phi, &mut tape, &[1.0; 4], &mut d_code);
+        let (mut tape, mut out, mut d_code) = (net.tape::<f64>(1), vec![0.0; 4], vec![0.0; 3]);
+        net.forward(&phi, &[0.0; 3], (&mut tape, 0), &mut out);
+        net.pull_back(&phi, (&mut tape, 0), &[1.0; 4]);
+        net.pull_back_to_code(&phi, (&mut tape, 0), &[1.0; 4], &mut d_code);
         assert!(d_code.iter().all(|d| d.is_finite()));
     }
 }

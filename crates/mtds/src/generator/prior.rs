@@ -64,7 +64,8 @@ mod tests {
         let mixture =
             GaussianMixture::new(vec![1.0], vec![vec![mean, 9.0]], vec![vec![0.5, 0.0, 0.0, 1.0]]).unwrap();
         let draws = Points::from_points(2, &[vec![mean, 9.0]]).unwrap();
-        Posterior::from_equal_draws(draws, Some(mixture), Diagnostics::new(Method::AdaptiveImportance)).unwrap()
+        Posterior::from_equal_draws(draws, Some(mixture), Diagnostics::new(Method::AdaptiveImportance))
+            .unwrap()
     }
 
     #[test]

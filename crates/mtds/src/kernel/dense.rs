@@ -78,39 +78,52 @@ fn pull_back_tile<S: Scalar, const N: usize>(at: usize, weights: &[S::Real], d_o
     d_x[at..at + N].copy_from_slice(&sum);
 }
 
+/// Values of many packs: those of one pack are `len` in a row, the next pack's begin `stride` later.
+#[derive(Clone, Copy, Debug)]
+pub struct Strided<'a, S> {
+    /// From the first value of the first pack on.
+    pub values: &'a [S],
+    /// From one pack to the next.
+    pub stride: usize,
+    /// Values per pack.
+    pub len: usize,
+}
+
+impl<'a, S> Strided<'a, S> {
+    #[inline(always)]
+    fn packs(self) -> impl Iterator<Item = &'a [S]> {
+        self.values.chunks(self.stride)
+    }
+}
+
 /// `d_weights += Σ d_out xᵀ` and `d_bias += Σ d_out`, over packs and lanes.
-///
-/// `d_out` holds `n_out` packs per particle pack, `x` holds `n_in`.
 #[inline(always)]
 pub fn weight_gradient<S: Lanes>(
-    d_out: &[S],
-    x: &[S],
-    n_out: usize,
+    d_out: Strided<'_, S>,
+    x: Strided<'_, S>,
     d_weights: &mut [S::Real],
     d_bias: &mut [S::Real],
 ) {
-    let n_in = d_weights.len() / n_out.max(1);
-    for u in 0..n_out {
+    for u in 0..d_out.len {
         let mut sum = S::zero();
-        for pack in d_out.chunks_exact(n_out) {
+        for pack in d_out.packs() {
             sum += pack[u];
         }
         d_bias[u] += sum.sum();
     }
     let mut u = 0;
-    while u < n_out {
-        let rows = (n_out - u).min(2);
+    while u < d_out.len {
+        let rows = (d_out.len - u).min(2);
         let mut j = 0;
-        while j < n_in {
-            let columns = (n_in - j).min(3);
-            let shape = Outer { n_out, n_in, u, j };
+        while j < x.len {
+            let columns = (x.len - j).min(3);
             match (rows, columns) {
-                (2, 3) => shape.tile::<S, 2, 3>(d_out, x, d_weights),
-                (2, 2) => shape.tile::<S, 2, 2>(d_out, x, d_weights),
-                (2, _) => shape.tile::<S, 2, 1>(d_out, x, d_weights),
-                (_, 3) => shape.tile::<S, 1, 3>(d_out, x, d_weights),
-                (_, 2) => shape.tile::<S, 1, 2>(d_out, x, d_weights),
-                _ => shape.tile::<S, 1, 1>(d_out, x, d_weights),
+                (2, 3) => outer_tile::<S, 2, 3>((u, j), d_out, x, d_weights),
+                (2, 2) => outer_tile::<S, 2, 2>((u, j), d_out, x, d_weights),
+                (2, _) => outer_tile::<S, 2, 1>((u, j), d_out, x, d_weights),
+                (_, 3) => outer_tile::<S, 1, 3>((u, j), d_out, x, d_weights),
+                (_, 2) => outer_tile::<S, 1, 2>((u, j), d_out, x, d_weights),
+                _ => outer_tile::<S, 1, 1>((u, j), d_out, x, d_weights),
             }
             j += columns;
         }
@@ -118,36 +131,26 @@ pub fn weight_gradient<S: Lanes>(
     }
 }
 
-/// Where a tile of the outer product sits.
-struct Outer {
-    n_out: usize,
-    n_in: usize,
-    u: usize,
-    j: usize,
-}
-
-impl Outer {
-    #[inline(always)]
-    fn tile<S: Lanes, const U: usize, const V: usize>(
-        &self,
-        d_out: &[S],
-        x: &[S],
-        d_weights: &mut [S::Real],
-    ) {
-        let mut sum = [[S::zero(); V]; U];
-        for (d, x) in d_out.chunks_exact(self.n_out).zip(x.chunks_exact(self.n_in)) {
-            let (d, x) = (&d[self.u..self.u + U], &x[self.j..self.j + V]);
-            for a in 0..U {
-                for b in 0..V {
-                    sum[a][b] = d[a].mul_add(x[b], sum[a][b]);
-                }
-            }
-        }
+/// The tile of the outer product at row `u`, column `j`.
+#[inline(always)]
+fn outer_tile<S: Lanes, const U: usize, const V: usize>(
+    (u, j): (usize, usize),
+    d_out: Strided<'_, S>,
+    x: Strided<'_, S>,
+    d_weights: &mut [S::Real],
+) {
+    let mut sum = [[S::zero(); V]; U];
+    for (d, x) in d_out.packs().zip(x.packs()) {
+        let (d, x) = (&d[u..u + U], &x[j..j + V]);
         for a in 0..U {
             for b in 0..V {
-                let w = &mut d_weights[(self.u + a) * self.n_in + self.j + b];
-                *w += sum[a][b].sum();
+                sum[a][b] = d[a].mul_add(x[b], sum[a][b]);
             }
+        }
+    }
+    for a in 0..U {
+        for b in 0..V {
+            d_weights[(u + a) * x.len + j + b] += sum[a][b].sum();
         }
     }
 }
@@ -186,7 +189,8 @@ mod tests {
             let mut d_x = vec![Pack::zero(); n_in];
             pull_back(self.weights, &d_out[..n_out], &mut d_x);
             let (mut d_weights, mut d_bias) = (vec![0.0; n_in * n_out], vec![0.0; n_out]);
-            weight_gradient(&d_out, &x, n_out, &mut d_weights, &mut d_bias);
+            let strided = |values, len| Strided { values, stride: len, len };
+            weight_gradient(strided(&d_out[..], n_out), strided(&x[..], n_in), &mut d_weights, &mut d_bias);
             let flat = |v: Vec<Pack<f32, A>>| v.into_iter().map(Pack::to_array).collect();
             Results { out: flat(out), d_x: flat(d_x), d_weights, d_bias }
         }

@@ -154,6 +154,14 @@ impl<R: Real, A: Arch> Scalar for Pack<R, A> {
         self.map(R::ln)
     }
     #[inline(always)]
+    fn tanh(self) -> Self {
+        self.map(|x| x.tanh_branch_free(A::mul_add))
+    }
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        self.map(|x| x.sigmoid_branch_free(A::mul_add))
+    }
+    #[inline(always)]
     fn sin_cos(self) -> (Self, Self) {
         let largest = self.lanes.iter().fold(R::default(), |m, &x| m.max(R::abs(x)));
         let (mut sin, mut cos) = (self, self);

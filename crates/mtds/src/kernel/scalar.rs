@@ -124,6 +124,12 @@ pub trait Real: Lanes<Real = Self> + PartialOrd + Default {
     /// saturation limits.
     #[must_use]
     fn exp_branch_free(self, mul_add: impl Fn(Self, Self, Self) -> Self) -> Self;
+    /// Branch-free hyperbolic tangent, never beyond ±1; NaN stays.
+    #[must_use]
+    fn tanh_branch_free(self, mul_add: impl Fn(Self, Self, Self) -> Self) -> Self;
+    /// Branch-free logistic sigmoid, accurate to about 1e-7 (f32) and 1e-16 (f64) absolutely.
+    #[must_use]
+    fn sigmoid_branch_free(self, mul_add: impl Fn(Self, Self, Self) -> Self) -> Self;
     /// Branch-free sine and cosine, accurate to a few ulp for |x| ≤ [`Real::SIN_COS_LIMIT`].
     #[must_use]
     fn sin_cos_branch_free(self, mul_add: impl Fn(Self, Self, Self) -> Self) -> (Self, Self);
@@ -132,7 +138,7 @@ pub trait Real: Lanes<Real = Self> + PartialOrd + Default {
 }
 
 macro_rules! real {
-    ($r:ident, $limit:expr, $exp:path, $sin_cos:path) => {
+    ($r:ident, $limit:expr, $exp:path, $tanh:path, $sigmoid:path, $sin_cos:path) => {
         impl Scalar for $r {
             type Real = $r;
             #[inline(always)]
@@ -211,6 +217,14 @@ macro_rules! real {
                 $exp(self, mul_add)
             }
             #[inline(always)]
+            fn tanh_branch_free(self, mul_add: impl Fn($r, $r, $r) -> $r) -> $r {
+                $tanh(self, mul_add)
+            }
+            #[inline(always)]
+            fn sigmoid_branch_free(self, mul_add: impl Fn($r, $r, $r) -> $r) -> $r {
+                $sigmoid(self, mul_add)
+            }
+            #[inline(always)]
             fn sin_cos_branch_free(self, mul_add: impl Fn($r, $r, $r) -> $r) -> ($r, $r) {
                 $sin_cos(self, mul_add)
             }
@@ -219,5 +233,6 @@ macro_rules! real {
     };
 }
 
-real!(f32, 8_192.0, super::elementary::exp_f32, super::elementary::sin_cos_f32);
-real!(f64, 1.0e6, super::elementary::exp_f64, super::elementary::sin_cos_f64);
+use super::elementary as e;
+real!(f32, 8_192.0, e::exp_f32, e::tanh_f32, e::sigmoid_f32, e::sin_cos_f32);
+real!(f64, 1.0e6, e::exp_f64, e::tanh_f64, e::sigmoid_f64, e::sin_cos_f64);

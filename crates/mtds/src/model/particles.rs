@@ -72,7 +72,7 @@ impl<R: Real> CodePacks<R> {
 }
 
 /// log p(Y_i | z_m) for every code m and sequence i.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LogLikelihoods {
     n_codes: usize,
     n_seq: usize,
@@ -157,8 +157,22 @@ impl<B: BaseModel> Model<B> {
         codes: &CodePacks<f32>,
         batch: &Batch<f32>,
     ) -> LogLikelihoods {
+        let mut table = LogLikelihoods::default();
+        self.log_likelihoods_into(parameters, codes, batch, &mut table);
+        table
+    }
+
+    /// [`Model::log_likelihoods`] into a table that is used again: fresh memory costs more than some models.
+    pub fn log_likelihoods_into(
+        &self,
+        parameters: &[f32],
+        codes: &CodePacks<f32>,
+        batch: &Batch<f32>,
+        table: &mut LogLikelihoods,
+    ) {
         let n_seq = batch.n_seq;
-        let mut rows = vec![[0.0; LANES]; codes.n_packs() * n_seq];
+        let rows = &mut table.rows;
+        rows.resize(codes.n_packs() * n_seq, [0.0; LANES]);
         rows.par_chunks_mut(CHUNK * n_seq).enumerate().for_each(|(chunk, rows)| {
             let first = chunk * CHUNK;
             dispatch(ScoreChunk { model: self, parameters, codes, batch, first, rows });
@@ -166,7 +180,7 @@ impl<B: BaseModel> Model<B> {
         let used = codes.len() - codes.n_packs().saturating_sub(1) * LANES;
         let last_pack = rows.len().saturating_sub(n_seq);
         rows[last_pack..].iter_mut().for_each(|row| row[used..].fill(f32::NEG_INFINITY));
-        LogLikelihoods { n_codes: codes.len(), n_seq, rows }
+        (table.n_codes, table.n_seq) = (codes.len(), n_seq);
     }
 
     /// Gradient of the weighted log likelihood with respect to the parameters.
@@ -181,12 +195,15 @@ impl<B: BaseModel> Model<B> {
         batch: &Batch<f32>,
         weights: Weights<'_>,
     ) -> Gradient {
-        let chunks = codes.n_packs().div_ceil(CHUNK);
-        let parts: Vec<Gradient> = (0..chunks)
+        // An even number of equal chunks keeps two, and most other numbers of, threads equally busy.
+        let n_packs = codes.n_packs();
+        let n_chunks = n_packs.div_ceil(2 * CHUNK) * 2;
+        let size = n_packs.div_ceil(n_chunks).max(1);
+        let parts: Vec<Gradient> = (0..n_packs.div_ceil(size))
             .into_par_iter()
             .map(|chunk| {
-                let first = chunk * CHUNK;
-                dispatch(GradientChunk { model: self, parameters, codes, batch, weights, first })
+                let packs = chunk * size..n_packs.min((chunk + 1) * size);
+                dispatch(GradientChunk { model: self, parameters, codes, batch, weights, packs })
             })
             .collect();
         let mut sum = Gradient { parameters: vec![0.0; parameters.len()], weighted_log_likelihood: 0.0 };
@@ -209,7 +226,7 @@ impl<S: Lanes> Buffers<S> {
     pub(crate) fn new<B: BaseModel>(model: &Model<B>) -> Self {
         let (network, layout) = (&model.spec.network, &model.layout);
         Self {
-            tape: network.tape(),
+            tape: network.tape(1),
             adapted: vec![S::zero(); layout.d_adapted()],
             theta: vec![S::zero(); layout.d_theta()],
         }
@@ -220,7 +237,7 @@ impl<S: Lanes> Buffers<S> {
     pub(crate) fn generate<B: BaseModel>(&mut self, model: &Model<B>, parameters: &[S::Real], code: &[S]) {
         let network = &model.spec.network;
         let (phi, shared) = parameters.split_at(network.n_parameters());
-        network.forward(phi, code, &mut self.tape, &mut self.adapted);
+        network.forward(phi, code, (&mut self.tape, 0), &mut self.adapted);
         model.layout.assemble(&self.adapted, shared, &mut self.theta);
     }
 
@@ -237,7 +254,8 @@ impl<S: Lanes> Buffers<S> {
         let mut d_shared = shared.to_vec(); // its gradient is not asked for
         model.layout.assemble_adjoint(d_theta, &mut self.adapted, &mut d_shared);
         let mut d_code = vec![S::zero(); network.d_code];
-        network.pull_back(phi, &mut self.tape, &self.adapted, &mut d_code);
+        network.pull_back(phi, (&mut self.tape, 0), &self.adapted);
+        network.pull_back_to_code(phi, (&mut self.tape, 0), &self.adapted, &mut d_code);
         d_code
     }
 }
@@ -301,7 +319,7 @@ struct GradientChunk<'a, B> {
     codes: &'a CodePacks<f32>,
     batch: &'a Batch<f32>,
     weights: Weights<'a>,
-    first: usize,
+    packs: std::ops::Range<usize>,
 }
 
 impl<B: BaseModel> Kernel for GradientChunk<'_, B> {
@@ -310,28 +328,28 @@ impl<B: BaseModel> Kernel for GradientChunk<'_, B> {
     #[inline(always)]
     fn run<A: Arch>(self) -> Gradient {
         let (model, base) = (self.model, &self.model.spec.base);
-        let network = &model.spec.network;
-        let packs = CHUNK.min(self.codes.n_packs() - self.first);
-        let mut all: Vec<Buffers<Pack<f32, A>>> = (0..packs).map(|_| Buffers::new(model)).collect();
+        let (network, layout) = (&model.spec.network, &model.layout);
         let mut parts: Vec<_> = self.batch.groups.iter().map(|g| GroupPart::new(base, g)).collect();
-        let (phi, _) = self.parameters.split_at(network.n_parameters());
+        let (phi, shared) = self.parameters.split_at(network.n_parameters());
         let mut parameters = vec![0.0; self.parameters.len()];
         let (d_phi, d_shared) = parameters.split_at_mut(phi.len());
-        let (mut codes, mut d_adapted) = (vec![], vec![Pack::zero(); packs * network.d_out]);
-        let mut d_code = vec![Pack::zero(); network.d_code];
+        let (n_packs, d_out) = (self.packs.len(), network.d_out);
+        let mut tape = network.tape::<Pack<f32, A>>(n_packs);
+        let (mut codes, mut d_adapted) = (vec![], vec![Pack::zero(); n_packs * d_out]);
+        let mut theta = vec![Pack::zero(); layout.d_theta()];
+        let mut d_theta = theta.clone();
         let mut total = 0.0;
-        for (pack, buffers) in all.iter_mut().enumerate() {
-            let code = self.codes.pack::<A>(self.first + pack);
-            buffers.generate(model, self.parameters, &code);
-            let mut d_theta = vec![Pack::zero(); buffers.theta.len()];
-            total += self.pull_groups(self.first + pack, &buffers.theta, &mut parts, &mut d_theta);
-            let d_adapted = &mut d_adapted[pack * network.d_out..(pack + 1) * network.d_out];
-            model.layout.assemble_adjoint(&d_theta, d_adapted, d_shared);
-            network.pull_back(phi, &mut buffers.tape, d_adapted, &mut d_code);
-            codes.extend(code);
+        for (place, pack) in self.packs.clone().enumerate() {
+            let adapted = &mut d_adapted[place * d_out..(place + 1) * d_out];
+            codes.extend(self.codes.pack::<A>(pack));
+            network.forward(phi, &codes[place * network.d_code..], (&mut tape, place), adapted);
+            layout.assemble(adapted, shared, &mut theta);
+            d_theta.fill(Pack::zero());
+            total += self.pull_groups(pack, &theta, &mut parts, &mut d_theta);
+            layout.assemble_adjoint(&d_theta, adapted, d_shared);
+            network.pull_back(phi, (&mut tape, place), adapted);
         }
-        let tapes: Vec<Tape<Pack<f32, A>>> = all.into_iter().map(|b| b.tape).collect();
-        network.weight_gradient(&tapes, &d_adapted, &codes, d_phi);
+        network.weight_gradient(&tape, &d_adapted, &codes, d_phi);
         Gradient { parameters, weighted_log_likelihood: total }
     }
 }

@@ -19,6 +19,8 @@ pub struct Group<R> {
     pub members: Vec<usize>,
     /// (n_time · p) × n_members; missing outputs are 0.
     pub values: Vec<R>,
+    /// The same values, n_members × (n_time · p): contiguous for one sequence.
+    pub by_member: Vec<R>,
     /// The distinct sets of observed outputs, each n_time · p.
     pub patterns: Vec<Vec<bool>>,
     /// Which pattern each member has.
@@ -86,6 +88,7 @@ impl<R: Real> Group<R> {
             quiet: vec![true; n_time],
             members: (0..n).collect(),
             values: vec![R::default(); n_time * d_obs * n],
+            by_member: vec![R::default(); n_time * d_obs * n],
             patterns: vec![],
             pattern_of: vec![],
             squares: vec![],
@@ -106,6 +109,7 @@ impl<R: Real> Group<R> {
                 let y = R::from_f64(y);
                 pattern[at] = true;
                 self.values[at * n_members + member] = y;
+                self.by_member[member * self.n_time * p + at] = y;
                 squares[at % p] += y.to_f64() * y.to_f64();
                 counts[at % p] += 1.0;
             }

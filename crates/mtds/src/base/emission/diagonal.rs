@@ -95,13 +95,14 @@ impl<S: Lanes> Weighted<S> {
     }
 
     fn sparse(group: &Group<S::Real>, lanes: &[&[(usize, f64)]]) -> Self {
-        let (mut sum, n, p) = (Self::zero(group), group.n_members(), group.d_obs);
+        let (mut sum, p) = (Self::zero(group), group.d_obs);
+        let len = sum.target.len();
         for (lane, pairs) in lanes.iter().enumerate() {
             for &(i, w) in *pairs {
                 let w = S::Real::from_f64(w);
                 let add = |to: &mut S, x: S::Real| to.set_lane(lane, to.lane(lane) + w * x);
-                for (at, to) in sum.target.iter_mut().enumerate() {
-                    add(to, group.values[at * n + i]);
+                for (to, &y) in sum.target.iter_mut().zip(&group.by_member[i * len..(i + 1) * len]) {
+                    add(to, y);
                 }
                 add(&mut sum.mass[group.pattern_of[i]], S::Real::from_f64(1.0));
                 for d in 0..p {

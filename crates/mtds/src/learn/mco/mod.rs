@@ -17,7 +17,7 @@ use crate::base::BaseModel;
 use crate::base::emission::Batch;
 use crate::family::Family;
 use crate::generator::Role;
-use crate::model::{CodePacks, Model, Weights};
+use crate::model::{CodePacks, LogLikelihoods, Model, Weights};
 use crate::random::{Random, ShiftedSobol};
 use crate::{Error, Result};
 
@@ -88,6 +88,8 @@ pub struct MonteCarloObjective<B> {
     held_out: Option<Batch<f32>>,
     settings: MonteCarlo,
     sobol: ShiftedSobol,
+    /// Scores of the last step; kept for its memory.
+    table: LogLikelihoods,
 }
 
 impl<B: BaseModel> MonteCarloObjective<B> {
@@ -108,7 +110,7 @@ impl<B: BaseModel> MonteCarloObjective<B> {
             |family: &Family| -> Result<Batch<f32>> { Ok(Batch::new(&model.scaling().apply(family)?)) };
         let (batch, held_out) = (arrange(family)?, held_out.map(arrange).transpose()?);
         let sobol = ShiftedSobol::new(model.d_code())?;
-        Ok(Self { model, batch, held_out, settings, sobol })
+        Ok(Self { model, batch, held_out, settings, sobol, table: LogLikelihoods::default() })
     }
 
     /// The architecture that is being learned.
@@ -121,24 +123,24 @@ impl<B: BaseModel> MonteCarloObjective<B> {
     /// resampled particle).
     ///
     /// Writes the gradient of −L/N without the prior on log s.
-    #[must_use]
     pub fn gradient_at(
-        &self,
+        &mut self,
         parameters: &[f32],
         codes: &CodePacks<f32>,
         uniforms: &[f64],
         gradient: &mut [f32],
     ) -> MonteCarloStep {
         let n_seq = self.batch.n_seq as f64;
-        let mut scores = self.model.log_likelihoods(parameters, codes, &self.batch);
-        let summary = weigh::summarise(&scores);
+        let scores = &mut self.table;
+        self.model.log_likelihoods_into(parameters, codes, &self.batch, scores);
+        let summary = weigh::summarise(scores);
         let found = match self.settings.carriers {
             Carriers::Weighted => {
-                weigh::to_weights(&mut scores, &summary, 1.0 / n_seq);
-                self.model.gradient(parameters, codes, &self.batch, Weights::Dense(&scores))
+                weigh::to_weights(scores, &summary, 1.0 / n_seq);
+                self.model.gradient(parameters, codes, &self.batch, Weights::Dense(scores))
             }
             Carriers::Resampled(per_sequence) => {
-                let chosen = weigh::resample(&scores, &summary, per_sequence, uniforms);
+                let chosen = weigh::resample(scores, &summary, per_sequence, uniforms);
                 let codes = codes.select(&chosen.particles);
                 self.model.gradient(parameters, &codes, &self.batch, Weights::Sparse(&chosen.pulls))
             }

@@ -41,16 +41,16 @@ fn objective(own_inputs: bool, settings: MonteCarlo) -> MonteCarloObjective<Lds>
 #[test]
 fn gradient_matches_central_differences_of_the_bound() {
     for own_inputs in [false, true] {
-        let objective = objective(own_inputs, MonteCarlo::default());
+        let mut objective = objective(own_inputs, MonteCarlo::default());
         let parameters = objective.model().parameters().to_vec();
         let codes = ShiftedSobol::new(2).unwrap().shifted(37, &[0.2, 0.7]);
         let mut gradient = vec![0.0; parameters.len()];
-        let loss = |p: &[f32]| {
+        objective.gradient_at(&parameters, &codes, &[], &mut gradient);
+        let mut loss = |p: &[f32]| {
             let step = objective.gradient_at(p, &codes, &[], &mut vec![0.0; p.len()]);
             -step.log_evidence.iter().sum::<f64>() / 3.0
         };
-        let _ = objective.gradient_at(&parameters, &codes, &[], &mut gradient);
-        let difference = |i: usize, h: f32| {
+        let mut difference = |i: usize, h: f32| {
             let (mut up, mut down) = (parameters.clone(), parameters.clone());
             up[i] += h;
             down[i] -= h;
@@ -67,13 +67,13 @@ fn gradient_matches_central_differences_of_the_bound() {
 
 #[test]
 fn resampled_gradients_average_to_the_weighted_one() {
-    let weighted = objective(false, MonteCarlo::default());
-    let resampled =
+    let mut weighted = objective(false, MonteCarlo::default());
+    let mut resampled =
         objective(false, MonteCarlo { carriers: Carriers::Resampled(3), ..MonteCarlo::default() });
     let parameters = weighted.model().parameters().to_vec();
     let codes = ShiftedSobol::new(2).unwrap().shifted(50, &[0.2, 0.7]);
     let mut want = vec![0.0; parameters.len()];
-    let _ = weighted.gradient_at(&parameters, &codes, &[], &mut want);
+    weighted.gradient_at(&parameters, &codes, &[], &mut want);
     let rounds = 400;
     let (mut mean, mut square) = (vec![0.0f64; want.len()], vec![0.0f64; want.len()]);
     for round in 0..rounds {
@@ -81,7 +81,7 @@ fn resampled_gradients_average_to_the_weighted_one() {
         let mut random = stream(11, round);
         let uniforms: Vec<f64> = (0..9).map(|_| random.random()).collect();
         let mut gradient = vec![0.0; want.len()];
-        let _ = resampled.gradient_at(&parameters, &codes, &uniforms, &mut gradient);
+        resampled.gradient_at(&parameters, &codes, &uniforms, &mut gradient);
         for (i, g) in gradient.iter().enumerate() {
             mean[i] += f64::from(*g) / rounds as f64;
             square[i] += f64::from(*g).powi(2) / rounds as f64;

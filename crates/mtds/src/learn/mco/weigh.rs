@@ -10,60 +10,91 @@ use rayon::prelude::*;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
 use crate::model::LogLikelihoods;
 
+/// Packs that share a reference score: small enough to stay in cache for the two passes over them.
+const CHUNK: usize = 16;
+
 /// What the scores say about each sequence.
 pub(super) struct Summary {
     /// Largest score.
     largest: Vec<f32>,
-    /// Σ_m e^{score − largest}, per pack and sequence (pack-major).
-    pack_sums: Vec<f32>,
-    /// The same over all packs.
+    /// Σ_m e^{score − largest}.
     totals: Vec<f64>,
+    chunks: Vec<ChunkSums>,
     /// log (1/M) Σ_m e^{score}.
     pub log_evidence: Vec<f64>,
     /// Effective sample size.
     pub ess: Vec<f64>,
 }
 
+/// Sums over one chunk of packs, relative to the chunk's own largest score.
+struct ChunkSums {
+    /// Largest score of each sequence.
+    largest: Vec<f32>,
+    /// Σ e^{score − largest} per pack and sequence, pack-major.
+    packs: Vec<f32>,
+    /// Sums of e^{score − largest} and of its square per sequence.
+    totals: Vec<[f64; 2]>,
+}
+
 pub(super) fn summarise(scores: &LogLikelihoods) -> Summary {
-    let (n_seq, rows) = (scores.n_seq(), scores.rows());
-    let n_packs = rows.len() / n_seq;
+    let n_seq = scores.n_seq();
+    let work = scores.rows().par_chunks(CHUNK * n_seq);
+    let chunks: Vec<ChunkSums> = work.map(|rows| dispatch(SumChunk { rows, n_seq })).collect();
     let mut largest = vec![f32::NEG_INFINITY; n_seq];
-    for rows in rows.chunks_exact(n_seq) {
-        for (largest, row) in largest.iter_mut().zip(rows) {
-            *largest = row.iter().fold(*largest, |m, &s| m.max(s));
-        }
+    for chunk in &chunks {
+        largest.iter_mut().zip(&chunk.largest).for_each(|(l, &c)| *l = l.max(c));
     }
-    let mut sums = vec![[0.0f32; 2]; n_packs * n_seq];
-    let work = rows.par_chunks(n_seq).zip(sums.par_chunks_mut(n_seq)).with_min_len(8);
-    work.for_each(|(rows, sums)| dispatch(SumPack { rows, largest: &largest, sums }));
-    let (mut totals, mut squares) = (vec![0.0f64; n_seq], vec![0.0f64; n_seq]);
-    for sums in sums.chunks_exact(n_seq) {
-        for (i, [sum, square]) in sums.iter().enumerate() {
-            totals[i] += f64::from(*sum);
-            squares[i] += f64::from(*square);
+    let (mut totals, mut squares) = (vec![0.0; n_seq], vec![0.0; n_seq]);
+    for chunk in &chunks {
+        for i in 0..n_seq {
+            let scale = f64::from(chunk.largest[i] - largest[i]).exp();
+            totals[i] += scale * chunk.totals[i][0];
+            squares[i] += scale * scale * chunk.totals[i][1];
         }
     }
     let log_m = (scores.n_codes() as f64).ln();
     let log_evidence = totals.iter().zip(&largest).map(|(t, &l)| f64::from(l) + t.ln() - log_m).collect();
     let ess = totals.iter().zip(&squares).map(|(t, s)| t * t / s).collect();
-    Summary { largest, pack_sums: sums.into_iter().map(|s| s[0]).collect(), totals, log_evidence, ess }
+    Summary { largest, totals, chunks, log_evidence, ess }
 }
 
-/// Sums of e^{score − largest} and of its square over the lanes of one pack, for every sequence.
-struct SumPack<'a> {
+struct SumChunk<'a> {
     rows: &'a [[f32; LANES]],
-    largest: &'a [f32],
-    sums: &'a mut [[f32; 2]],
+    n_seq: usize,
 }
 
-impl Kernel for SumPack<'_> {
-    type Output = ();
+impl Kernel for SumChunk<'_> {
+    type Output = ChunkSums;
     #[inline(always)]
-    fn run<A: Arch>(self) {
-        for ((row, &largest), sums) in self.rows.iter().zip(self.largest).zip(self.sums) {
-            let e = (Pack::<f32, A>::new(*row) - Pack::splat(largest)).exp();
-            *sums = [e.sum(), (e * e).sum()];
+    fn run<A: Arch>(self) -> ChunkSums {
+        let n_seq = self.n_seq;
+        let mut lanes = vec![Pack::<f32, A>::splat(f32::NEG_INFINITY); n_seq];
+        for rows in self.rows.chunks_exact(n_seq) {
+            for (lanes, row) in lanes.iter_mut().zip(rows) {
+                *lanes = lanes.max(Pack::new(*row));
+            }
         }
+        let mut largest = vec![f32::NEG_INFINITY; n_seq];
+        for (largest, lanes) in largest.iter_mut().zip(&lanes) {
+            for x in lanes.to_array() {
+                *largest = largest.max(x);
+            }
+        }
+        let mut packs = vec![0.0; self.rows.len()];
+        let mut squares = vec![Pack::<f32, A>::zero(); n_seq];
+        for (rows, packs) in self.rows.chunks_exact(n_seq).zip(packs.chunks_exact_mut(n_seq)) {
+            for i in 0..n_seq {
+                let e = (Pack::<f32, A>::new(rows[i]) - Pack::splat(largest[i])).exp();
+                packs[i] = e.sum();
+                squares[i] = e.mul_add(e, squares[i]);
+            }
+        }
+        let mut totals = vec![[0.0; 2]; n_seq];
+        for (i, total) in totals.iter_mut().enumerate() {
+            let sum: f64 = packs[i..].iter().step_by(n_seq).map(|&s| f64::from(s)).sum();
+            *total = [sum, f64::from(squares[i].sum())];
+        }
+        ChunkSums { largest, packs, totals }
     }
 }
 
@@ -132,23 +163,37 @@ pub(super) fn resample(
     chosen
 }
 
-/// The particle at which the cumulated weight of sequence `i` reaches `u`.
+/// The particle at which the cumulated weight of sequence `i` reaches `u`: first the chunk, then the pack, then
+/// the lane.
 fn pick(scores: &LogLikelihoods, summary: &Summary, i: usize, u: f64) -> usize {
     let n_seq = scores.n_seq();
-    let n_packs = summary.pack_sums.len() / n_seq;
     let mut rest = u * summary.totals[i];
+    let (last, mut chunk) = (summary.chunks.len() - 1, 0);
+    loop {
+        let sums = &summary.chunks[chunk];
+        let scale = f64::from(sums.largest[i] - summary.largest[i]).exp();
+        let total = scale * sums.totals[i][0];
+        if rest <= total || chunk == last {
+            rest /= scale; // from here on relative to the chunk's own largest score
+            break;
+        }
+        rest -= total;
+        chunk += 1;
+    }
+    let sums = &summary.chunks[chunk];
+    let n_packs = sums.packs.len() / n_seq;
     let mut pack = 0;
-    while pack + 1 < n_packs && rest > f64::from(summary.pack_sums[pack * n_seq + i]) {
-        rest -= f64::from(summary.pack_sums[pack * n_seq + i]);
+    while pack + 1 < n_packs && rest > f64::from(sums.packs[pack * n_seq + i]) {
+        rest -= f64::from(sums.packs[pack * n_seq + i]);
         pack += 1;
     }
-    let row = &scores.rows()[pack * n_seq + i];
-    let used = LANES.min(scores.n_codes() - pack * LANES);
-    for (lane, &score) in row[..used].iter().enumerate() {
-        rest -= f64::from((score - summary.largest[i]).exp());
+    let place = chunk * CHUNK + pack;
+    let used = LANES.min(scores.n_codes() - place * LANES);
+    for (lane, &score) in scores.rows()[place * n_seq + i][..used].iter().enumerate() {
+        rest -= f64::from((score - sums.largest[i]).exp());
         if rest <= 0.0 {
-            return pack * LANES + lane;
+            return place * LANES + lane;
         }
     }
-    pack * LANES + used - 1
+    place * LANES + used - 1
 }
