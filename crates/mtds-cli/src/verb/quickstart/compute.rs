@@ -1,5 +1,6 @@
 //! The computation of the quickstart: learn, infer, forecast, morph, leave a model.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -71,7 +72,7 @@ pub fn compute(plan: &QuickstartPlan, progress: &mut Progress) -> Result<Quickst
     let tested =
         timed(&mut timings, "forecasting", || forecast_test(plan, &families, &fitted.model, progress))?;
     progress.end();
-    let scored = score_all(&families, &tested)?;
+    let scored = timed(&mut timings, "scoring", || score_all(&families, &tested))?;
     let bundle = bundle(plan, &families, &fitted, members, &scored)?;
     std::fs::create_dir_all(&plan.out).with_context(|| format!("cannot make {}", plan.out.display()))?;
     save_model(&plan.out.join(MODEL), &bundle)?;
@@ -262,18 +263,15 @@ fn bound_points(fitted: &Fitted<Lds>, families: &Families) -> Vec<BoundPoint> {
     let per_sequence = |family: &Family| family.n_observed() as f64 / family.n_seq() as f64;
     let (training, held_out) = (per_sequence(&families.training), per_sequence(&families.held_out));
     let history = &fitted.outcome.history;
-    let mut points: Vec<BoundPoint> = history
-        .steps()
-        .iter()
-        .map(|s| BoundPoint { step: s.step, training: s.bound * training, validation: f64::NAN })
-        .collect();
-    points.extend(history.validations().iter().map(|v| BoundPoint {
-        step: v.step,
-        training: f64::NAN,
-        validation: v.bound * held_out,
-    }));
-    points.sort_by_key(|p| p.step);
-    points
+    let nothing = |step| BoundPoint { step, training: f64::NAN, validation: f64::NAN };
+    let mut points = BTreeMap::new();
+    for s in history.steps() {
+        points.entry(s.step).or_insert_with(|| nothing(s.step)).training = s.bound * training;
+    }
+    for v in history.validations() {
+        points.entry(v.step).or_insert_with(|| nothing(v.step)).validation = v.bound * held_out;
+    }
+    points.into_values().collect()
 }
 
 fn bundle(

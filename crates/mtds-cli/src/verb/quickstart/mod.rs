@@ -9,7 +9,7 @@ pub use compute::compute;
 use crate::output::write_whole;
 use crate::plan::{Format, QuickstartPlan, Verbosity};
 use crate::progress::Progress;
-use crate::report::quickstart::{QuickstartReport, page};
+use crate::report::quickstart::{BoundPoint, QuickstartReport, page};
 use crate::table::{Align, TextTable, estimate, percent, seconds};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -70,10 +70,17 @@ fn document(plan: &QuickstartPlan, report: &QuickstartReport) -> Value {
         "settings": map(&report.settings),
         "rows": report.rows,
         "coverage": report.coverage,
-        "bound": report.bound.last(),
+        "bound": last_bound(report),
         "timings_secs": timings,
         "files": files,
     })
+}
+
+/// The last training and held-out bounds; they need not belong to the same step.
+fn last_bound(report: &QuickstartReport) -> Value {
+    let last =
+        |value: fn(&BoundPoint) -> f64| report.bound.iter().rev().map(value).find(|bound| bound.is_finite());
+    json!({ "training": last(|p| p.training), "validation": last(|p| p.validation) })
 }
 
 /// The scores, ordered by the number of observations seen.

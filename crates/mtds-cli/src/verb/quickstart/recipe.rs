@@ -13,9 +13,9 @@ const D_CODE: usize = 4;
 /// Size of the state: two oscillators.
 const D_STATE: usize = 4;
 /// Optimiser steps.
-pub(super) const STEPS: u64 = 3000;
+pub(super) const STEPS: u64 = 5000;
 /// Step at which the noise has come down and the learning rate begins to fall.
-const SETTLED: u64 = 2000;
+const SETTLED: u64 = 3500;
 
 /// A linear system with an impulse input, all of A, B and C from the code.
 pub(super) fn spec() -> ModelSpec<Lds> {
@@ -32,7 +32,7 @@ pub(super) fn fit() -> mtds::Result<Fit> {
     Ok(Fit {
         scaling: ScalingRule::Identity,
         objective: MonteCarlo {
-            particles: Schedule::new(Interpolation::Log, vec![(1, 1024.0), (SETTLED, 3072.0)])?,
+            particles: Schedule::new(Interpolation::Log, vec![(1, 1024.0), (SETTLED, 4096.0)])?,
             carriers: Carriers::Weighted,
             noise: NoiseRule::Scheduled(line(vec![(1, -0.3), (SETTLED, -2.3)])?),
             l2: 100.0,
