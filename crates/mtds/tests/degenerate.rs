@@ -48,7 +48,7 @@ fn one_step_is_enough() {
     assert_eq!(posterior.diagnostics().status, Status::Converged);
     assert!(posterior.std_dev().iter().all(|s| *s > 0.0 && *s < 1.5));
     let forecast = tracker.forecast(3, Some(&Signal::column(vec![0.0; 3]))).unwrap();
-    assert_eq!((forecast.first_step(), forecast.n_time()), (2, 3));
+    assert_eq!((forecast.first_step(), forecast.n_time()), (1, 3));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn no_observation_leaves_the_prior() {
     assert!(fresh.posterior().is_none() && fresh.log_evidence().is_none());
     is_standard_normal(fresh.update().unwrap());
     let forecast = fresh.forecast(4, Some(&impulse(4))).unwrap();
-    assert_eq!((forecast.first_step(), forecast.n_time()), (1, 4));
+    assert_eq!((forecast.first_step(), forecast.n_time()), (0, 4));
     assert!(forecast.variance().iter().all(|v| v.is_finite() && *v > 0.0));
 }
 

@@ -8,7 +8,7 @@
 //! e^r, sin r and cos r are Taylor polynomials cut where the next term falls below the last digit.
 //!
 //! ```text
-//! tanh x = x P(x²) / Q(x²)   for |x| ≤ 9 in f32, beyond which it is 1 to the last digit
+//! tanh x = x P(x²) / Q(x²)   for |x| ≤ 9 in f32, beyond which it stays: 1 but for the last digit
 //! ```
 //! P and Q were fitted by `tanh_fit.py` beside this file, to a relative error of 2e-8.
 
@@ -169,7 +169,8 @@ mod tests {
             assert!((tanh_f64(x, f64::mul_add) - x.tanh()).abs() < 1e-15);
             assert!((sigmoid_f64(x, f64::mul_add) - logistic).abs() < 1e-15);
         }
-        assert_eq!((tanh_f32(1e9, f32::mul_add), tanh_f32(-1e9, f32::mul_add)), (1.0, -1.0));
+        let ends = [tanh_f32(1e9, f32::mul_add), -tanh_f32(-1e9, f32::mul_add)];
+        assert!(ends.iter().all(|end| (1.0 - 1e-7..=1.0).contains(end)), "{ends:?}");
         assert!(tanh_f32(f32::NAN, f32::mul_add).is_nan() && tanh_f64(f64::NAN, f64::mul_add).is_nan());
     }
 

@@ -116,7 +116,7 @@ fn map_picture(report: &QuickstartReport, morph: Option<&MorphPath>) -> Picture 
         .collect();
     let axis = |dim: usize| format!("code, dimension {dim}");
     Scatter {
-        words: Words::new("Map of the codes", &axis(report.map.dims.0), &axis(report.map.dims.1))
+        words: Words::new("Map of the codes", axis(report.map.dims.0), axis(report.map.dims.1))
             .describe("Map of the training sequences by two dimensions of their codes"),
         points,
         colour: report.map.colour.clone(),

@@ -159,7 +159,6 @@ fn the_card_says_what_there_is() {
         "seed 18446744073709551615",
         "      \"learn\": \"mco\",",
         "load_model::<mtds::base::lds::Lds>",
-        "mtds forecast MODEL DATA",
         "Some(&inputs)",
         "Codes of training members kept: 3.",
         "## Licence",
