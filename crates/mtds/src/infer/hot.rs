@@ -11,6 +11,8 @@
 //! so that the compiler vectorises the loops over points; the exponential is our own for the same reason,
 //! and so that results do not depend on the platform's mathematics library.
 
+use crate::kernel::Real;
+
 /// Points worked on together in registers.
 const LANES: usize = 8;
 /// Points worked on together in the first-level cache.
@@ -19,32 +21,8 @@ const CHUNK: usize = 128;
 /// `exp(x)` for `x ≤ 0`, to about two units in the last place; 0 below −708.
 #[inline(always)]
 pub(crate) fn exp_nonpositive(x: f64) -> f64 {
-    const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52: adding it rounds to an integer in the low bits
-    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    let shifted = x * std::f64::consts::LOG2_E + ROUND;
-    let k = shifted - ROUND;
-    let r = (x - k * LN2_HIGH) - k * LN2_LOW;
-    // Taylor to r^12: |r| ≤ ln 2 / 2 leaves 2e-16.
-    let mut p = 1.0 / 479_001_600.0;
-    for inverse_factorial in [
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40_320.0,
-        1.0 / 5_040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ] {
-        p = p * r + inverse_factorial;
-    }
-    let scaled = f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52));
-    if x < -708.0 { 0.0 } else { scaled }
+    let value = x.exp_branch_free(|a, b, c| a * b + c);
+    if x < -708.0 { 0.0 } else { value }
 }
 
 /// Gaussian log densities: `out[i] = log_norm − ½ ‖whitener (x_i − mean)‖²`.

@@ -99,6 +99,14 @@ impl LogLikelihoods {
         self.rows[code / LANES * self.n_seq + sequence][code % LANES]
     }
 
+    /// A table with these entries.
+    #[cfg(test)]
+    pub(crate) fn from_fn(n_codes: usize, n_seq: usize, at: impl Fn(usize, usize) -> f32) -> Self {
+        let entry = |m: usize, i: usize| if m < n_codes { at(m, i) } else { f32::NEG_INFINITY };
+        let row = |r: usize| std::array::from_fn(|lane| entry(r / n_seq * LANES + lane, r % n_seq));
+        Self { n_codes, n_seq, rows: (0..n_codes.div_ceil(LANES) * n_seq).map(row).collect() }
+    }
+
     /// Pack by pack, one row of lanes per sequence; spare lanes of the last pack hold −∞.
     pub(crate) fn rows(&self) -> &[[f32; LANES]] {
         &self.rows

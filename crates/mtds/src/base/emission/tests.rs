@@ -1,5 +1,8 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::family::{Family, Sequence, Signal};
+use crate::kernel::{Arch, Kernel, LANES, Level, Pack, dispatch_at};
 
 const N_TIME: usize = 5;
 
@@ -135,4 +138,90 @@ fn shift_scales_every_deviation_and_has_its_gradient() {
     let d_delta = noise.shift_adjoint(&shifted, 0.2, &mut d_theta);
     let numeric = (value(0.2 + 1e-6) - value(0.2 - 1e-6)) / 2e-6;
     assert!((numeric - d_delta).abs() < 1e-8);
+}
+
+/// Scores, weighted sum and gradients of one pack in f32; lane l has outputs moved by l/50.
+struct PackF32<'a> {
+    noise: &'a Noise,
+    theta: &'a [f64],
+    outputs: &'a [f64],
+    group: &'a Group<f32>,
+    weights: &'a [f64],
+}
+
+#[derive(Debug)]
+struct PackResult {
+    scores: Vec<[f32; LANES]>,
+    total: [f32; LANES],
+    d_outputs: Vec<[f32; LANES]>,
+    d_theta: Vec<[f32; LANES]>,
+}
+
+impl Kernel for PackF32<'_> {
+    type Output = PackResult;
+    #[inline(always)]
+    fn run<A: Arch>(self) -> PackResult {
+        let splat = |v: &[f64]| v.iter().map(|&x| Pack::<f32, A>::splat(x as f32)).collect::<Vec<_>>();
+        let (theta, weights) = (splat(self.theta), splat(self.weights));
+        let moved = |y: &f64| Pack::from_fn(|l| (y + l as f64 / 50.0) as f32);
+        let outputs: Vec<Pack<f32, A>> = self.outputs.iter().map(moved).collect();
+        let mut scores = vec![Pack::zero(); weights.len()];
+        self.noise.scores(&theta, &outputs, self.group, &mut scores);
+        let (mut d_outputs, mut d_theta) = (outputs.clone(), vec![Pack::zero(); theta.len()]);
+        let gradients = (d_outputs.as_mut_slice(), d_theta.as_mut_slice());
+        let total = self.noise.pull(&theta, &outputs, self.group, Pull::Dense(&weights), gradients);
+        let flat = |v: Vec<Pack<f32, A>>| v.into_iter().map(Pack::to_array).collect();
+        PackResult {
+            scores: flat(scores),
+            total: total.to_array(),
+            d_outputs: flat(d_outputs),
+            d_theta: flat(d_theta),
+        }
+    }
+}
+
+/// Sequences of random lengths with random gaps.
+fn any_family() -> impl Strategy<Value = (Family, NoiseForm)> {
+    let sequence =
+        |p: usize| prop::collection::vec(prop_oneof![4 => -1.0..1.0f64, 1 => Just(f64::NAN)], p..8 * p);
+    let families = (1usize..4).prop_flat_map(move |p| (Just(p), prop::collection::vec(sequence(p), 1..9)));
+    (families, prop_oneof![Just(NoiseForm::Diagonal), Just(NoiseForm::Full)]).prop_filter_map(
+        "nothing observed",
+        |((p, values), form)| {
+            let signal = |v: &Vec<f64>| Signal::new(v.len() / p, p, v[..v.len() / p * p].to_vec()).unwrap();
+            let named = |(i, v): (usize, &Vec<f64>)| Sequence::new(i.to_string(), signal(v)).unwrap();
+            Family::new(values.iter().enumerate().map(named).collect()).ok().map(|family| (family, form))
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn packs_equal_the_plain_version_over_random_shapes((family, form) in any_family()) {
+        let (p, n_time) = (family.d_obs(), family.max_time());
+        let noise = noise(form, p);
+        let theta: Vec<f64> = wave(1 + form.n_raw(p), 0.4).iter().map(|x| 0.5 * x).collect();
+        let (outputs, weights) = (wave(n_time * p, 2.0), wave(family.n_seq(), 0.3));
+        let (plain, packed) = (Batch::<f64>::new(&family), Batch::<f32>::new(&family));
+        for level in [Level::Baseline, Level::Fused] {
+            let (theta, outputs, weights) = (&theta[..], &outputs[..], &weights[..]);
+            let got = dispatch_at(
+                level,
+                PackF32 { noise: &noise, theta, outputs, group: &packed.groups[0], weights },
+            );
+            for lane in [0, 5, LANES - 1] {
+                let moved: Vec<f64> = outputs.iter().map(|y| y + lane as f64 / 50.0).collect();
+                let (mut d_outputs, mut d_theta) = (moved.clone(), vec![0.0; theta.len()]);
+                let gradients = (d_outputs.as_mut_slice(), d_theta.as_mut_slice());
+                let total = noise.pull(theta, &moved, &plain.groups[0], Pull::Dense(weights), gradients);
+                let close = |got: f32, want: f64| (f64::from(got) - want).abs() < 1e-4 * (10.0 + want.abs());
+                prop_assert!(close(got.total[lane], total));
+                for (i, scores) in got.scores.iter().enumerate() {
+                    prop_assert!(close(scores[lane], textbook(&noise, theta, &moved, family.sequence(i))));
+                }
+                prop_assert!(got.d_outputs.iter().zip(&d_outputs).all(|(g, w)| close(g[lane], *w)));
+                prop_assert!(got.d_theta.iter().zip(&d_theta).all(|(g, w)| close(g[lane], *w)));
+            }
+        }
+    }
 }

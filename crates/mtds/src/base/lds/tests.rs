@@ -98,7 +98,53 @@ impl Kernel for RolloutF32<'_> {
     }
 }
 
+/// Gradient with respect to θ of a weighted sum of the outputs, in f32 packs.
+struct AdjointF32<'a> {
+    rollout: RolloutF32<'a>,
+    weights: &'a [f64],
+}
+
+impl Kernel for AdjointF32<'_> {
+    type Output = Vec<[f32; LANES]>;
+    #[inline(always)]
+    fn run<A: Arch>(self) -> Vec<[f32; LANES]> {
+        let RolloutF32 { lds, theta, inputs, n_time } = self.rollout;
+        let splat = |v: &[f64]| v.iter().map(|&x| Pack::<f32, A>::splat(x as f32)).collect::<Vec<_>>();
+        let (theta, inputs, weights) = (splat(theta), splat(inputs), splat(self.weights));
+        let quiet = vec![false; n_time];
+        let drive = Drive { inputs: &inputs, quiet: &quiet };
+        let mut trace = lds.trace(n_time);
+        lds.rollout(&theta, None, drive, &mut trace);
+        let (mut d_theta, mut d_start) = (vec![Pack::zero(); theta.len()], vec![Pack::zero(); lds.d_state]);
+        let gradient = TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start };
+        lds.adjoint(&theta, drive, &trace, gradient);
+        d_theta.into_iter().map(Pack::to_array).collect()
+    }
+}
+
 proptest! {
+    #[test]
+    fn adjoint_in_packs_equals_the_plain_one((lds, n_time) in case(), phase in 0.0..6.0f64) {
+        let theta = wave(theta_len(&lds), phase);
+        let inputs = wave(n_time * lds.d_input, phase + 1.0);
+        let weights = wave(n_time * lds.d_obs, phase + 2.0);
+        let quiet = vec![false; n_time];
+        let drive = Drive { inputs: &inputs, quiet: &quiet };
+        let mut trace = lds.trace(n_time);
+        lds.rollout(&theta, None, drive, &mut trace);
+        let (mut d_theta, mut d_start) = (vec![0.0; theta.len()], vec![0.0; lds.d_state]);
+        let gradient = TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start };
+        lds.adjoint(&theta, drive, &trace, gradient);
+        for level in [Level::Baseline, Level::Fused] {
+            let rollout = RolloutF32 { lds: &lds, theta: &theta, inputs: &inputs, n_time };
+            let got = dispatch_at(level, AdjointF32 { rollout, weights: &weights });
+            let slack = 1e-5 * (lds.d_state * n_time) as f64;
+            for (g, w) in got.iter().zip(&d_theta) {
+                prop_assert!((f64::from(g[3]) - w).abs() < slack * (1.0 + w.abs()), "{} {w}", g[3]);
+            }
+        }
+    }
+
     #[test]
     fn packs_equal_the_textbook_recursion((lds, n_time) in case(), phase in 0.0..6.0f64) {
         let theta = wave(theta_len(&lds), phase);

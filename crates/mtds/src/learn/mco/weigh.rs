@@ -197,3 +197,54 @@ fn pick(scores: &LogLikelihoods, summary: &Summary, i: usize, u: f64) -> usize {
     }
     place * LANES + used - 1
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn table(n_codes: usize, n_seq: usize, phase: f64) -> LogLikelihoods {
+        let score = |m: usize, i: usize| 40.0 * ((m * 7 + i * 3) as f64 * 0.37 + phase).sin();
+        LogLikelihoods::from_fn(n_codes, n_seq, |m, i| score(m, i) as f32)
+    }
+
+    /// The textbook sums of one sequence: log evidence, ESS, normalised weights.
+    fn plain(scores: &LogLikelihoods, i: usize) -> (f64, f64, Vec<f64>) {
+        let each: Vec<f64> = (0..scores.n_codes()).map(|m| f64::from(scores.get(m, i))).collect();
+        let largest = each.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = each.iter().map(|s| (s - largest).exp()).sum();
+        let weights: Vec<f64> = each.iter().map(|s| (s - largest).exp() / total).collect();
+        let ess = 1.0 / weights.iter().map(|w| w * w).sum::<f64>();
+        (largest + total.ln() - (each.len() as f64).ln(), ess, weights)
+    }
+
+    proptest! {
+        #[test]
+        fn sums_and_picks_equal_the_plain_ones(
+            n_codes in 1usize..700,
+            n_seq in 1usize..5,
+            phase in 0.0..6.0f64,
+            u in 0.001..0.999f64,
+        ) {
+            let mut scores = table(n_codes, n_seq, phase);
+            let summary = summarise(&scores);
+            let uniforms = vec![u; n_seq];
+            let chosen = resample(&scores, &summary, 1, &uniforms);
+            let want: Vec<_> = (0..n_seq).map(|i| plain(&scores, i)).collect();
+            to_weights(&mut scores, &summary, 1.0);
+            for (i, (log_evidence, ess, weights)) in want.iter().enumerate() {
+                prop_assert!((summary.log_evidence[i] - log_evidence).abs() < 1e-5);
+                prop_assert!((summary.ess[i] / ess - 1.0).abs() < 1e-4);
+                for (m, w) in weights.iter().enumerate() {
+                    prop_assert!((f64::from(scores.get(m, i)) - w).abs() < 1e-6);
+                }
+                // The pick is where the cumulated weight passes u, but for rounding at the border.
+                let place = chosen.pulls.iter().position(|pulls| pulls.iter().any(|pull| pull.0 == i));
+                let picked = chosen.particles[place.unwrap()];
+                let below: f64 = weights[..picked].iter().sum();
+                prop_assert!(below < u + 1e-5 && u - 1e-5 < below + weights[picked]);
+            }
+        }
+    }
+}
