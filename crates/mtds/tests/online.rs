@@ -49,6 +49,18 @@ fn bits(tracker: &mut Tracker<'_, Lds>) -> Vec<u64> {
 }
 
 #[test]
+fn the_search_for_modes_is_counted() {
+    let model = family();
+    let (outputs, inputs) = member(&model, 20, 0);
+    let work = |mode_starts| {
+        let settings = Online { mode_starts, ..settings(None) };
+        let tracker = track(&model, &outputs, &inputs, settings);
+        tracker.posterior().unwrap().diagnostics().gradient_evaluations
+    };
+    assert!(work(16) > 16 && work(0) == 0);
+}
+
+#[test]
 fn a_history_as_long_as_the_sequence_changes_nothing() {
     let model = family();
     for (n_time, mode_starts) in [(40, 16), (43, 0)] {

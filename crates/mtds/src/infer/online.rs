@@ -35,7 +35,7 @@ pub struct Online {
     pub importance: AdaptiveImportance,
     /// What is believed about the noise.
     pub noise: NoiseBelief,
-    /// Climbs by gradient per update, in search of modes; 0 for draws alone, as in the paper.
+    /// Climbs by gradient per update, in search of modes; 0 for the paper's way, from the last posterior alone.
     pub mode_starts: usize,
     /// Observations τ between updates.
     pub every: usize,
@@ -228,14 +228,24 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
         let group = Group::single(&outputs, inputs.as_ref(), self.model.base().d_input())?;
         let state = self.anchor.state.as_ref();
         let target = CodeTarget::new(self.model, &self.parameters, &self.anchor.prior, group, state);
+        let (settings, prior) = (&self.settings.importance, &self.anchor.prior);
         let previous = self.posterior.as_ref().and_then(Posterior::mixture);
+        let starts = self.settings.mode_starts;
+        if starts == 0 {
+            let start = previous.map_or(Start::Prior(prior), Start::Previous);
+            return adaptive_importance(settings, &target, start, &mut self.random);
+        }
         let modes = match state {
-            None => modes(self.settings.mode_starts, &target, &self.anchor.prior, &mut self.random)?,
+            None => Some(modes(starts, &target, prior, &mut self.random)?),
             Some(_) => None, // a carried state has no gradient
         };
-        let first = first_mixture(&self.settings.importance, previous, modes.as_ref(), &self.anchor.prior)?;
-        let start = first.as_ref().map_or(Start::Prior(&self.anchor.prior), Start::Previous);
-        adaptive_importance(&self.settings.importance, &target, start, &mut self.random)
+        let first = first_mixture(settings, previous, modes.as_ref().and_then(Posterior::mixture), prior)?;
+        let start = first.as_ref().map_or(Start::Prior(prior), Start::Previous);
+        let mut posterior = adaptive_importance(settings, &target, start, &mut self.random)?;
+        if let Some(modes) = &modes {
+            posterior.add_work(modes.diagnostics());
+        }
+        Ok(posterior)
     }
 
     /// Outputs and inputs since the anchor.

@@ -48,7 +48,7 @@ pub struct Diagnostics {
     pub status: Status,
     /// Effective number of draws, 1 / Σ w²; 0 without support.
     pub ess: f64,
-    /// Pareto shape of the weights; above 0.7 do not trust them. `None` where weights are equal by
+    /// Pareto shape of the weights; above 0.7 look twice: the largest weights may hide a heavier tail. `None` where weights are equal by
     /// construction or too few.
     pub pareto_k: Option<f64>,
     /// Rounds of adaptation, over all retries.
@@ -192,6 +192,13 @@ impl Posterior {
     #[must_use]
     pub fn diagnostics(&self) -> &Diagnostics {
         &self.diagnostics
+    }
+
+    /// Counts the work of an earlier stage, too.
+    pub(crate) fn add_work(&mut self, earlier: &Diagnostics) {
+        self.diagnostics.evaluations += earlier.evaluations;
+        self.diagnostics.gradient_evaluations += earlier.gradient_evaluations;
+        self.diagnostics.nonfinite += earlier.nonfinite;
     }
 
     /// Dimension `d`.

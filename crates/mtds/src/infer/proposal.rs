@@ -7,7 +7,7 @@
 //! may leave the posterior at a mode that later ones rule out, and its own draws cannot tell.
 
 use super::code::CodeTarget;
-use super::{AdaptiveImportance, GaussianMixture, MapLaplace, map_laplace};
+use super::{AdaptiveImportance, GaussianMixture, MapLaplace, Posterior, map_laplace};
 use crate::Result;
 use crate::base::BaseModel;
 use crate::random::Random;
@@ -21,12 +21,9 @@ pub(super) fn modes<B: BaseModel>(
     target: &CodeTarget<'_, B, f32>,
     prior: &GaussianMixture,
     random: &mut Random,
-) -> Result<Option<GaussianMixture>> {
-    if starts == 0 {
-        return Ok(None);
-    }
+) -> Result<Posterior> {
     let settings = MapLaplace { starts, draws: 1, ..MapLaplace::default() };
-    Ok(map_laplace(&settings, target, prior, random)?.mixture().cloned())
+    map_laplace(&settings, target, prior, random)
 }
 
 /// The mixture that an update starts from; `None` if there is only the prior.
