@@ -128,8 +128,8 @@ fn losses(noise: NoiseBelief) -> Vec<[f64; 3]> {
 
 /// What a history of 20 steps out of 120 costs, over 24 sequences.
 ///
-/// Measured with this seed: NLL 0.0020 ± 0.0013 nats per step (0.0028 ± 0.0010 with uncertain noise), RMSE
-/// 0.0006 ± 0.0004 with noise of 0.3, log evidence off by 0.09 ± 0.04 and by 0.6 at most. The bounds leave
+/// Measured with this seed: NLL 0.0019 ± 0.0010 nats per step (0.0011 ± 0.0008 with uncertain noise), RMSE
+/// 0.0005 ± 0.0003 with noise of 0.3, log evidence off by 0.06 ± 0.02 and by 0.5 at most. The bounds leave
 /// several standard errors.
 #[test]
 fn a_short_history_costs_little() {
