@@ -10,7 +10,7 @@ usage: ./bench.sh [--peers] [--quick] [--threads N] [--json FILE] [--only WORK,�
   --quick      fewer rounds
   --threads N  threads of every engine (default 2); the run is kept on as many cores
   --json FILE  write the result as JSON
-  --only …     only these works: w2, adais-all, adais-early
+  --only …     only these works: w2, adais-all, adais-early, tracked
 TEXT
 }
 

@@ -41,8 +41,8 @@ struct Arguments {
     /// Threads of every engine
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
-    /// Only these works: w2, adais-all, adais-early
-    #[arg(long, value_name = "WORK", value_delimiter = ',', value_parser = ["w2", "adais-all", "adais-early"])]
+    /// Only these works: w2, adais-all, adais-early, tracked
+    #[arg(long, value_name = "WORK", value_delimiter = ',', value_parser = ["w2", "adais-all", "adais-early", "tracked"])]
     only: Vec<String>,
     /// The step at which the update of the posterior is timed
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(10..=80))]
@@ -55,7 +55,8 @@ struct Arguments {
 /// One work, whoever does it.
 struct Assignment {
     name: &'static str,
-    request: Request,
+    /// What a peer is asked; `None` for a work that only we do.
+    request: Option<Request>,
     /// Known numbers, to compare with where there are no peers.
     golden: Option<Check>,
 }
@@ -145,15 +146,16 @@ fn start_peers(arguments: &Arguments) -> Result<Vec<Peer>> {
     PEERS.iter().map(start).collect()
 }
 
-fn assignments(settings: &WorkSettings, problem: &Path) -> [Assignment; 3] {
+fn assignments(settings: &WorkSettings, problem: &Path) -> [Assignment; 4] {
     let adais = |ess_stop: f64| {
         let request = Request::new("adais").with("problem", problem.to_string_lossy().as_ref());
         request.with("at", settings.at).with("seed", settings.seed).with("ess_stop", ess_stop)
     };
     [
-        Assignment { name: "w2", request: Request::new("w2"), golden: Some(inputs::w2_reference()) },
-        Assignment { name: "adais-all", request: adais(NEVER_STOP), golden: None },
-        Assignment { name: "adais-early", request: adais(settings.ess_stop), golden: None },
+        Assignment { name: "w2", request: Some(Request::new("w2")), golden: Some(inputs::w2_reference()) },
+        Assignment { name: "adais-all", request: Some(adais(NEVER_STOP)), golden: None },
+        Assignment { name: "adais-early", request: Some(adais(settings.ess_stop)), golden: None },
+        Assignment { name: "tracked", request: None, golden: None },
     ]
 }
 
@@ -163,7 +165,8 @@ fn contestants<'a>(
     peers: &'a mut [Peer],
 ) -> Vec<Contestant<'a>> {
     let own = works.iter_mut().filter(|w| w.name() == assignment.name).map(|w| Contestant::Own(w.as_mut()));
-    own.chain(peers.iter_mut().map(|p| Contestant::Peer(p, &assignment.request))).collect()
+    let request = assignment.request.as_ref();
+    own.chain(peers.iter_mut().filter_map(|p| Some(Contestant::Peer(p, request?)))).collect()
 }
 
 /// Everyone against the reference engine; without it against the known numbers.

@@ -7,7 +7,8 @@ use mtds::base::emission::Group;
 use mtds::family::{Scaling, Signal};
 use mtds::generator::{Activation, FeatureMap};
 use mtds::infer::{
-    AdaptiveImportance, CodeTarget, GaussianMixture, NoiseBelief, Posterior, Start, adaptive_importance,
+    AdaptiveImportance, CodeTarget, GaussianMixture, NoiseBelief, Online, Posterior, Start, Tracker,
+    adaptive_importance,
 };
 use mtds::model::{Model, ModelSpec};
 use mtds::random::{Random, stream};
@@ -20,6 +21,10 @@ use crate::error::{Error, Result};
 const EVERY: usize = 5;
 /// Length of the code.
 const D_CODE: usize = 4;
+/// log s ~ N(−2, 0.1²).
+const NOISE: NoiseBelief = NoiseBelief::Uncertain { mean: 0.0, std_dev: 0.1 };
+/// Name of the work that only we do.
+pub const TRACKED: &str = "tracked";
 
 /// Updates of the posteriors of all sequences at one step, each from its mixture τ steps before.
 pub struct Adais {
@@ -46,11 +51,8 @@ impl Adais {
     /// If the library refuses the inputs.
     pub fn new(name: &'static str, stop_ess_fraction: f64, settings: &WorkSettings) -> Result<Self> {
         let own = |source| Error::Own { work: name.into(), source };
-        let problem = &settings.problem;
-        let parameters = [&problem.w1.concat()[..], &problem.c1, &problem.w2.concat(), &problem.c2].concat();
-        let model = Model::new(spec(), Scaling::identity(1, 1), parameters).map_err(own)?;
-        let noise = NoiseBelief::Uncertain { mean: 0.0, std_dev: 0.1 };
-        let prior = GaussianMixture::standard_normal(D_CODE).and_then(|p| noise.extend(&p)).map_err(own)?;
+        let model = model(settings).map_err(own)?;
+        let prior = GaussianMixture::standard_normal(D_CODE).and_then(|p| NOISE.extend(&p)).map_err(own)?;
         let mut adais = Self {
             name,
             model,
@@ -61,7 +63,7 @@ impl Adais {
             random: stream(settings.seed, 0),
             next: 0,
         };
-        for y in &problem.sequences {
+        for y in &settings.problem.sequences {
             let outputs = Signal::column(y.iter().map(|&y| f64::from(y)).collect());
             let mut previous = None;
             for t in (EVERY..adais.at).step_by(EVERY) {
@@ -123,6 +125,72 @@ impl Work for Adais {
         }
         Ok(Some(Check::Posterior(check)))
     }
+}
+
+/// One update of a tracked sequence as a user gets it: default settings, the search for modes included.
+pub struct Tracked {
+    model: Model<Lds>,
+    sequences: Vec<Signal>,
+    at: usize,
+    seed: u64,
+    next: usize,
+}
+
+impl Tracked {
+    /// The same generator and sequences as [`Adais`].
+    ///
+    /// # Errors
+    /// If the library refuses the inputs.
+    pub fn new(settings: &WorkSettings) -> Result<Self> {
+        let outputs = |y: &Vec<f32>| Signal::column(y.iter().map(|&y| f64::from(y)).collect());
+        Ok(Self {
+            model: model(settings).map_err(|source| Error::Own { work: TRACKED.into(), source })?,
+            sequences: settings.problem.sequences.iter().map(outputs).collect(),
+            at: settings.at,
+            seed: settings.seed,
+            next: 0,
+        })
+    }
+
+    /// Follows the next sequence, untimed, and times the observation that completes step `at`.
+    fn update(&mut self) -> mtds::Result<f64> {
+        let i = self.next % self.sequences.len();
+        let settings = Online { noise: NOISE, ..Online::default() };
+        let mut tracker = Tracker::new(&self.model, settings, stream(self.seed, self.next as u64))?;
+        self.next += 1;
+        let (y, u) = (&self.sequences[i], impulse(self.at));
+        for t in 0..self.at - 1 {
+            tracker.observe(y.row(t), u.row(t))?;
+        }
+        let clock = Instant::now();
+        tracker.observe(y.row(self.at - 1), u.row(self.at - 1))?;
+        tracker.update()?;
+        Ok(clock.elapsed().as_secs_f64() * 1e3)
+    }
+}
+
+impl Work for Tracked {
+    fn name(&self) -> &str {
+        TRACKED
+    }
+
+    fn threads(&self) -> usize {
+        rayon::current_num_threads()
+    }
+
+    fn round(&mut self) -> Result<f64> {
+        self.update().map_err(|source| Error::Own { work: TRACKED.into(), source })
+    }
+
+    fn check(&mut self) -> Result<Option<Check>> {
+        Ok(None) // no peer does this work
+    }
+}
+
+fn model(settings: &WorkSettings) -> mtds::Result<Model<Lds>> {
+    let problem = &settings.problem;
+    let parameters = [&problem.w1.concat()[..], &problem.c1, &problem.w2.concat(), &problem.c2].concat();
+    Model::new(spec(), Scaling::identity(1, 1), parameters)
 }
 
 /// A, B and C from the code; log s = −2 + δ.

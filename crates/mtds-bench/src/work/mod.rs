@@ -9,7 +9,8 @@ use crate::problem::AdaisProblem;
 
 /// Something that is timed in this process.
 pub trait Work {
-    /// Name of the work, the same as that of the peers' row: `w2`, `adais-all`, `adais-early`.
+    /// Name of the work, the same as that of the peers' row: `w2`, `adais-all`, `adais-early`; or `tracked`,
+    /// which no peer does.
     fn name(&self) -> &str;
 
     /// Threads that it uses: those of the pool that it is called in.
@@ -55,6 +56,7 @@ pub fn own_works(settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
         Box::new(w2::W2::new()?),
         Box::new(adais::Adais::new("adais-all", all_passes, settings)?),
         Box::new(adais::Adais::new("adais-early", settings.ess_stop, settings)?),
+        Box::new(adais::Tracked::new(settings)?),
     ])
 }
 
