@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Differs from the paper: a share δ of every proposal but the first is one broad Gaussian with the start's
-//! (tilted) moments, which bounds the weights where the fitted mixture is too narrow; the last draws are
-//! independent of the fit that they are weighed by, so their mean weight is an unbiased evidence.
+//! (tilted) moments, which bounds the weights where the fitted mixture is too narrow, and in an online update
+//! half of that share is the prior; the last draws are independent of the fit that they are weighed by, so their mean weight is an unbiased evidence.
 
 use serde::{Deserialize, Serialize};
 
@@ -107,12 +107,21 @@ pub enum Start<'a> {
     Prior(&'a GaussianMixture),
     /// The mixture of an earlier posterior, of fewer observations: tilted, then adapted.
     Previous(&'a GaussianMixture),
+    /// The same, and part of every proposal's defence is the prior: what lies apart is found while it is light.
+    Guarded {
+        /// The mixture of the earlier posterior.
+        previous: &'a GaussianMixture,
+        /// The prior, or one Gaussian in its place.
+        prior: &'a GaussianMixture,
+    },
 }
 
 impl Start<'_> {
     fn mixture(&self) -> &GaussianMixture {
         match self {
-            Self::Prior(mixture) | Self::Previous(mixture) => mixture,
+            Self::Prior(mixture) | Self::Previous(mixture) | Self::Guarded { previous: mixture, .. } => {
+                mixture
+            }
         }
     }
 
@@ -122,7 +131,19 @@ impl Start<'_> {
         match self {
             Self::Prior(prior) if retry == 0 => Ok((*prior).clone()),
             Self::Prior(prior) => prior.tilted(wider),
-            Self::Previous(mixture) => mixture.tilted(settings.tilt * wider),
+            Self::Previous(mixture) | Self::Guarded { previous: mixture, .. } => {
+                mixture.tilted(settings.tilt * wider)
+            }
+        }
+    }
+
+    /// What shares every proposal with the fit, of this start and its first proposal.
+    fn defence(&self, broad: &GaussianMixture) -> Result<GaussianMixture> {
+        match self {
+            Self::Prior(_) | Self::Previous(_) => broad.collapsed(),
+            Self::Guarded { prior, .. } => {
+                GaussianMixture::average(&[(0.5, &broad.collapsed()?), (0.5, prior)])
+            }
         }
     }
 }
@@ -187,7 +208,7 @@ impl<T: LogTarget + ?Sized> Adaptation<'_, T> {
     fn run(&mut self, random: &mut Random) -> Result<Attempt> {
         let settings = self.settings;
         let broad = self.start.proposal(settings, self.retry)?;
-        let defence = broad.collapsed()?;
+        let defence = self.start.defence(&broad)?;
         let mut adapted: Option<GaussianMixture> = None;
         for pass in 0..settings.passes {
             let n = if pass == 0 { settings.first_samples } else { settings.samples };
@@ -217,7 +238,8 @@ impl<T: LogTarget + ?Sized> Adaptation<'_, T> {
     ) -> Result<GaussianMixture> {
         let share = self.settings.defensive_share;
         match adapted {
-            None => Ok(broad.clone()),
+            None if matches!(self.start, Start::Prior(_) | Start::Previous(_)) => Ok(broad.clone()),
+            None => GaussianMixture::average(&[(1.0 - share, broad), (share, defence)]),
             Some(mixture) if share == 0.0 => Ok(mixture.clone()),
             Some(mixture) => GaussianMixture::average(&[(1.0 - share, mixture), (share, defence)]),
         }
@@ -247,7 +269,7 @@ impl<T: LogTarget + ?Sized> Adaptation<'_, T> {
         random: &mut Random,
     ) -> Result<GaussianMixture> {
         match self.start {
-            Start::Previous(_) => Ok(broad.clone()),
+            Start::Previous(_) | Start::Guarded { .. } => Ok(broad.clone()),
             Start::Prior(_) => {
                 let settings = self.settings;
                 let clusters =

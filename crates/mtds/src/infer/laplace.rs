@@ -122,19 +122,33 @@ fn different(mut found: Vec<Mode>) -> Vec<Mode> {
 
 /// The mixture of Laplace approximations, weighed by their evidence; `None` without a usable mode.
 pub(crate) fn mixture(modes: &[Mode], dim: usize) -> Option<GaussianMixture> {
-    let usable: Vec<(&Mode, f64, Vec<f64>)> = modes
-        .iter()
-        .filter_map(|mode| {
-            let factor = linear::cholesky(&mode.precision, dim)?;
-            let covariance = linear::gram_of_lower(&linear::invert_lower(&factor, dim), dim);
-            Some((mode, mode.value - linear::log_diagonal_sum(&factor, dim), covariance))
-        })
-        .collect();
-    let best = usable.iter().map(|u| u.1).fold(f64::NEG_INFINITY, f64::max);
-    let heavy: Vec<_> = usable.into_iter().filter(|u| (u.1 - best).exp() >= LIGHTEST_MODE).collect();
-    let total: f64 = heavy.iter().map(|u| (u.1 - best).exp()).sum();
-    let weights = heavy.iter().map(|u| (u.1 - best).exp() / total).collect();
-    let means = heavy.iter().flat_map(|u| u.0.point.clone()).collect();
-    let covariances = heavy.iter().flat_map(|u| u.2.clone()).collect();
+    let usable = approximations(modes, dim);
+    let best = usable.iter().map(|u| u.log_evidence).fold(f64::NEG_INFINITY, f64::max);
+    let share = |u: &Approximation| (u.log_evidence - best).exp();
+    let heavy: Vec<Approximation> = usable.into_iter().filter(|u| share(u) >= LIGHTEST_MODE).collect();
+    let total: f64 = heavy.iter().map(share).sum();
+    let weights = heavy.iter().map(|u| share(u) / total).collect();
+    let means = heavy.iter().flat_map(|u| u.mode.point.clone()).collect();
+    let covariances = heavy.iter().flat_map(|u| u.covariance.clone()).collect();
     (!heavy.is_empty()).then(|| GaussianMixture::from_flat(dim, weights, means, covariances).ok())?
+}
+
+/// The Gaussian at a mode.
+struct Approximation<'a> {
+    mode: &'a Mode,
+    log_evidence: f64,
+    covariance: Vec<f64>,
+}
+
+/// One Gaussian per mode whose precision has a Cholesky factor.
+fn approximations(modes: &[Mode], dim: usize) -> Vec<Approximation<'_>> {
+    let half_turns = 0.5 * dim as f64 * std::f64::consts::TAU.ln();
+    let at = |mode: &'_ Mode| {
+        let factor = linear::cholesky(&mode.precision, dim)?;
+        let covariance = linear::gram_of_lower(&linear::invert_lower(&factor, dim), dim);
+        Some((mode.value + half_turns - linear::log_diagonal_sum(&factor, dim), covariance))
+    };
+    let approximation =
+        |mode| at(mode).map(|(log_evidence, covariance)| Approximation { mode, log_evidence, covariance });
+    modes.iter().filter_map(approximation).collect()
 }

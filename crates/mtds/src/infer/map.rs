@@ -91,9 +91,7 @@ pub fn map_laplace<T: SmoothTarget + ?Sized>(
     }
     let mut diagnostics = Diagnostics::new(Method::MapLaplace);
     let climbs = climbs(settings, target, prior, &mut diagnostics, random)?;
-    let covariance = prior.covariance();
-    let widest = WIDEST * (0..d).map(|k| covariance[k * d + k]).fold(0.0, f64::max);
-    let modes = laplace::modes(target, &climbs, widest, &mut diagnostics);
+    let modes = laplace::modes(target, &climbs, widest(prior), &mut diagnostics);
     let mixture = laplace::mixture(&modes, d);
     let proposal = proposal(settings, mixture.as_ref(), prior)?;
     let weighted = WeightedDraws::draw(target, &proposal, settings.draws, random);
@@ -106,6 +104,12 @@ pub fn map_laplace<T: SmoothTarget + ?Sized>(
         diagnostics.status = Status::LowEffectiveSampleSize;
     }
     Ok(Posterior::from_weighted(weighted, mixture, diagnostics))
+}
+
+/// The largest variance that any direction of a mode may have.
+pub(super) fn widest(prior: &GaussianMixture) -> f64 {
+    let (d, covariance) = (prior.dim(), prior.covariance());
+    WIDEST * (0..d).map(|k| covariance[k * d + k]).fold(0.0, f64::max)
 }
 
 /// The climbs from all starts with a finite density.
@@ -139,7 +143,7 @@ fn proposal(
 }
 
 /// The points to climb from: component means, the best of them if there are more than starts, then draws.
-fn starts<T: SmoothTarget + ?Sized>(
+pub(super) fn starts<T: SmoothTarget + ?Sized>(
     settings: &MapLaplace,
     target: &T,
     prior: &GaussianMixture,

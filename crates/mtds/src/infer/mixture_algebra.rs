@@ -9,6 +9,22 @@ use super::GaussianMixture;
 use crate::{Error, Result};
 
 impl GaussianMixture {
+    /// The `n` heaviest components, their weights scaled to sum to one.
+    ///
+    /// # Errors
+    /// For `n` = 0.
+    pub fn heaviest(&self, n: usize) -> Result<Self> {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by(|&i, &j| self.weights[j].total_cmp(&self.weights[i]));
+        order.truncate(n);
+        let total: f64 = order.iter().map(|&j| self.weights[j]).sum();
+        Self::new(
+            order.iter().map(|&j| self.weights[j] / total).collect(),
+            order.iter().map(|&j| self.component_mean(j).to_vec()).collect(),
+            order.iter().map(|&j| self.component_covariance(j).to_vec()).collect(),
+        )
+    }
+
     /// The mean, `d` values.
     #[must_use]
     pub fn mean(&self) -> Vec<f64> {

@@ -17,13 +17,13 @@ mod kmeans;
 mod laplace;
 mod linear;
 mod map;
+mod missed;
 mod mixture;
 mod mixture_algebra;
 mod online;
 mod pareto;
 mod points;
 mod posterior;
-mod proposal;
 mod target;
 mod weighted;
 

@@ -9,8 +9,8 @@
 //! mixture is the prior and its carried state the start, so that time and memory per observation stay
 //! bounded: the stored history is between H/2 and H steps.
 //!
-//! Differs from the paper: an update starts not from the last posterior alone, but also from the prior and,
-//! while the sequence is within its first H steps, from its modes.
+//! Differs from the paper: the prior guards an update; and while the sequence is within its first H steps, a search
+//! for modes that the update missed follows it, and it is made again from these if there are any.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedState;
 use super::code::{CodeTarget, NoiseBelief};
-use super::proposal::{first_mixture, modes};
+use super::missed;
 use super::{AdaptiveImportance, GaussianMixture, Posterior, Start, adaptive_importance};
 use crate::base::BaseModel;
 use crate::base::emission::Group;
@@ -35,7 +35,8 @@ pub struct Online {
     pub importance: AdaptiveImportance,
     /// What is believed about the noise.
     pub noise: NoiseBelief,
-    /// Climbs by gradient per update, in search of modes; 0 for the paper's way, from the last posterior alone.
+    /// Climbs by gradient per update, in search of modes that it missed; 0 for the paper's way: no search, and from
+    /// the last posterior alone.
     pub mode_starts: usize,
     /// Observations τ between updates.
     pub every: usize,
@@ -235,17 +236,19 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
             let start = previous.map_or(Start::Prior(prior), Start::Previous);
             return adaptive_importance(settings, &target, start, &mut self.random);
         }
-        let modes = match state {
-            None => Some(modes(starts, &target, prior, &mut self.random)?),
-            Some(_) => None, // a carried state has no gradient
-        };
-        let first = first_mixture(settings, previous, modes.as_ref().and_then(Posterior::mixture), prior)?;
-        let start = first.as_ref().map_or(Start::Prior(prior), Start::Previous);
-        let mut posterior = adaptive_importance(settings, &target, start, &mut self.random)?;
-        if let Some(modes) = &modes {
-            posterior.add_work(modes.diagnostics());
+        let few = prior.len() <= settings.components;
+        let guard = if few { prior.clone() } else { prior.collapsed()? };
+        let guarded = |previous| Start::Guarded { previous, prior: &guard };
+        let start = previous.map_or(Start::Prior(prior), guarded);
+        let posterior = adaptive_importance(settings, &target, start, &mut self.random)?;
+        if state.is_some() {
+            return Ok(posterior); // a carried state has no gradient to climb by
         }
-        Ok(posterior)
+        let search =
+            missed::search((starts, settings.components), &target, prior, &posterior, &mut self.random)?;
+        let Some(start) = &search.start else { return Ok(posterior.after(&search.work)) };
+        let again = adaptive_importance(settings, &target, guarded(start), &mut self.random)?;
+        Ok(again.after(posterior.diagnostics()).after(&search.work))
     }
 
     /// Outputs and inputs since the anchor.

@@ -194,11 +194,13 @@ impl Posterior {
         &self.diagnostics
     }
 
-    /// Counts the work of an earlier stage, too.
-    pub(crate) fn add_work(&mut self, earlier: &Diagnostics) {
-        self.diagnostics.evaluations += earlier.evaluations;
-        self.diagnostics.gradient_evaluations += earlier.gradient_evaluations;
-        self.diagnostics.nonfinite += earlier.nonfinite;
+    /// The same, with the work of another stage counted, too.
+    pub(crate) fn after(mut self, stage: &Diagnostics) -> Self {
+        self.diagnostics.passes += stage.passes;
+        self.diagnostics.evaluations += stage.evaluations;
+        self.diagnostics.gradient_evaluations += stage.gradient_evaluations;
+        self.diagnostics.nonfinite += stage.nonfinite;
+        self
     }
 
     /// Dimension `d`.
