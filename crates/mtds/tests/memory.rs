@@ -141,9 +141,11 @@ fn check(small: Sizes, inputs: Inputs, carriers: Carriers) {
         );
         assert!(peak < 0.25 * sizes.product(), "{label}, {sizes:?}: {peak} bytes");
     }
-    // What grows with particles × time, all else taken away: nothing, but for the rounding of buffers.
+    // What grows with particles × time, all else taken away: nothing, but for the rounding of buffers and the
+    // few kilobytes that a thread of the pool before may free meanwhile. One f32 for each would be 100 %.
     let cross = (with_both - with_particles) - (with_steps - base);
-    assert!(cross.abs() < 0.001 * small.product(), "{label}: {cross} bytes grow with M T");
+    let one_each = 4.0 * (small.particles * small.steps) as f64;
+    assert!(cross.abs() < 0.05 * one_each, "{label}: {cross} bytes grow with M T");
 }
 
 /// The most that one gradient may hold: two and a half tables of scores, one pack's rollout per group (512

@@ -146,8 +146,7 @@ fn shortfall(model: &Model<Lds>, i: u64, settings: Online) -> (f64, f64) {
 
 /// An impulse, one output and little noise: far and narrow modes, and early data that point to wrong ones.
 ///
-/// With this seed and 64 sequences: from the last posterior alone 20 end at a wrong mode, 15 of them with
-/// enough effective draws; with a share of the prior 11; with climbs 0. Here are 24 of them.
+/// From the last posterior alone many of them end at a wrong mode, most with enough effective draws.
 #[test]
 fn no_sequence_ends_at_a_wrong_mode() {
     let model = model(spec(4, 1, 4), 1.0, -2.5, 4);
@@ -158,5 +157,5 @@ fn no_sequence_ends_at_a_wrong_mode() {
     for (i, (shortfall, ess)) in found.iter().enumerate() {
         assert!(*shortfall < 3.0, "sequence {i}: the truth is {shortfall} nats better, ess {ess}");
     }
-    assert!(mean_ess > 1200.0, "{mean_ess}");
+    assert!(mean_ess > 2000.0, "{mean_ess}");
 }

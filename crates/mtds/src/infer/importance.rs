@@ -13,6 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kmeans::{self, Clusters};
+use super::memory::Memory;
 use super::weighted::{Normalised, WeightedDraws};
 use super::{Diagnostics, GaussianMixture, LogTarget, Method, Posterior, Status, em};
 use crate::random::Random;
@@ -210,6 +211,7 @@ impl<T: LogTarget + ?Sized> Adaptation<'_, T> {
         let broad = self.start.proposal(settings, self.retry)?;
         let defence = self.start.defence(&broad)?;
         let mut adapted: Option<GaussianMixture> = None;
+        let mut memory = Memory::new(self.target.dim(), settings.samples);
         for pass in 0..settings.passes {
             let n = if pass == 0 { settings.first_samples } else { settings.samples };
             let (weighted, found) = self.draw(&self.proposal(adapted.as_ref(), &broad, &defence)?, n, random);
@@ -219,7 +221,8 @@ impl<T: LogTarget + ?Sized> Adaptation<'_, T> {
                 Some(mixture) => mixture,
                 None => self.first_mixture(&weighted, &found, &broad, random)?,
             };
-            adapted = Some(em::fit(&before, &weighted.draws, &found.weights, settings.em_iterations));
+            memory.add(&weighted.draws, &found, random);
+            adapted = Some(em::fit(&before, memory.draws(), memory.weights(), settings.em_iterations));
             if found.ess >= settings.stop_ess_fraction * weighted.draws.len() as f64 {
                 break;
             }

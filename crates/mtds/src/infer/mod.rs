@@ -17,6 +17,7 @@ mod kmeans;
 mod laplace;
 mod linear;
 mod map;
+mod memory;
 mod missed;
 mod mixture;
 mod mixture_algebra;

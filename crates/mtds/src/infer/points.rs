@@ -130,6 +130,18 @@ impl Points {
         Self { dim: self.dim, n: indices.len(), values }
     }
 
+    /// The points at these places of `self` followed by `more`.
+    pub(crate) fn chosen_of_both(&self, more: &Self, places: impl Iterator<Item = usize> + Clone) -> Self {
+        let n = self.len();
+        let mut values = Vec::new();
+        for d in 0..self.dim {
+            let (first, second) = (self.column(d), more.column(d));
+            values.extend(places.clone().map(|i| if i < n { first[i] } else { second[i - n] }));
+        }
+        let len = values.len() / self.dim.max(1);
+        Self { dim: self.dim, n: len, values }
+    }
+
     /// The mean of the points under weights that sum to one. Panics unless there is one weight per point.
     #[must_use]
     pub fn weighted_mean(&self, weights: &[f64]) -> Vec<f64> {
