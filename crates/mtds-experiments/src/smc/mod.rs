@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Particles begin as Sobol points of the prior and take in terms until too few of them are effective;
-//! the last term is then taken in part, found by bisection [1]. After that, ancestors are resampled and each
-//! starts a Metropolis chain; *all* states of the chains are the next particles [2]. The evidence is the product
+//! the last term is then taken in part, found by bisection \[1\]. After that, ancestors are resampled and each
+//! starts a Metropolis chain; *all* states of the chains are the next particles \[2\]. The evidence is the product
 //! of the mean weights of the stages.
 //!
 //! References: \[1\] Del Moral, Doucet & Jasra (2006), Sequential Monte Carlo samplers, JRSS B 68. \[2\] Dau &
