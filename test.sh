@@ -84,8 +84,8 @@ check_library() {
             ! -path 'crates/mtds/src/kernel/*' ! -path 'crates/mtds/tests/memory.rs')"
     impure='std::(fs|time|io|env|net|process)|std::\{.*(fs|time|io|env|net|process)'
     impure="$impure|(print|println|eprint|eprintln|dbg)!|thread_rng|os_rng|rand::rng\("
-    require_none 'the library opens no files, reads no clock, prints nothing, takes its randomness as an argument' \
-        "$(lines_with "$impure" crates/mtds/src -name '*.rs' ! -path '*/tests/*' ! -name '*tests.rs')"
+    require_none 'library and experiments open no files, read no clock, print nothing, take their randomness as an argument' \
+        "$(lines_with "$impure" crates/mtds/src crates/mtds-experiments/src -name '*.rs' ! -path '*/tests/*' ! -name '*tests.rs')"
     require_none 'labels may be looked at in crates/mtds/src/family only' \
         "$(lines_with '\.labels?\(' crates/mtds/src -name '*.rs' ! -path 'crates/mtds/src/family/*')"
     echo 'unsafe code, files, clock, output, randomness and labels in the library: fine'

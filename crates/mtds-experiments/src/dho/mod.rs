@@ -1,0 +1,34 @@
+//! Damped harmonic oscillation: how soon, and how well, a model adapts to a new member of the family.
+//!
+//! ```text
+//! protocol ──→ TrainingSet ──→ (learning, elsewhere) ──→ Predictor ──┐
+//!     └──────→ TestSet ──────────────────────────────────────────────┴──→ score ──→ cell ──→ assemble
+//! ```
+//!
+//! | module | job |
+//! |---|---|
+//! | [`protocol`] | what the experiment is; the data sets of every repetition, from streams of their own |
+//! | [`score`] | shows a model the past of every test sequence and scores what it says of the future |
+//! | [`truth`], [`oracle`] | the generating distribution, and the exact answer under it |
+//! | [`cell`] | the unit of work that can be kept: one model in one repetition |
+//! | [`table`], [`compare`], [`mod@assemble`] | from cells to rows, differences, tests and findings |
+
+pub mod assemble;
+pub mod cell;
+pub mod compare;
+pub mod oracle;
+pub mod protocol;
+pub mod score;
+pub mod table;
+pub mod truth;
+
+#[cfg(test)]
+mod fixtures;
+
+pub use assemble::{Assembly, assemble};
+pub use cell::{CellId, CellKind, CellResult, Recipe};
+pub use compare::{Comparison, EvidenceGap, Finding, OracleGap};
+pub use oracle::{Oracle, OraclePosterior};
+pub use protocol::{Protocol, Scale, TestSet, TrainingSet, ValidationSet};
+pub use score::{Follower, ForecastScore, Predictor, SequenceResult, score_oracle, score_predictor};
+pub use table::Row;

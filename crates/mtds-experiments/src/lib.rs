@@ -1,0 +1,12 @@
+//! The experiments of Bird & Williams (2020), one module per table or figure, as functions that return data.
+//!
+//! | module | experiment |
+//! |---|---|
+//! | [`dho`] | damped oscillators: MTLDS against pooled and single-task systems, and the exact answer |
+//!
+//! Beside them stands what experiments share: [`smc`], a sampler for exact answers, and [`statistics`], the
+//! tests of significance. Nothing here opens a file, reads a clock or prints; randomness is an argument.
+
+pub mod dho;
+pub mod smc;
+pub mod statistics;
