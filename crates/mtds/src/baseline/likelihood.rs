@@ -9,6 +9,7 @@
 
 use rayon::prelude::*;
 
+use super::spread::Residuals;
 use crate::base::emission::{Batch, Group, Pull};
 use crate::base::{BaseModel, TraceGradient};
 use crate::family::Family;
@@ -72,23 +73,23 @@ impl<B: BaseModel> LikelihoodObjective<B> {
         self.total(parameters, batch).log_likelihood / batch.n_observed as f64
     }
 
-    /// Root mean squared error of each output over the family, in model units; 0 for one never observed.
-    pub(crate) fn residual_std(&self, parameters: &[f32]) -> Vec<f64> {
+    /// What the family leaves around these parameters, in model units.
+    pub(crate) fn residuals(&self, parameters: &[f32]) -> Residuals {
         let (base, theta) = (self.model.base(), self.theta(parameters));
         let p = base.d_obs();
-        let (mut squares, mut counts) = (vec![0.0; p], vec![0usize; p]);
+        let longest = self.batch.groups.iter().map(|group| group.n_time).max().unwrap_or(0);
+        let mut residuals = Residuals::new(longest, p);
         for group in &self.batch.groups {
             let (inputs, mut trace) = (GroupInputs::<f64>::new(group), base.trace(group.n_time));
             base.rollout(&theta, None, inputs.drive(group), &mut trace);
             let length = group.n_time * p;
             for (member, &pattern) in group.pattern_of.iter().enumerate() {
                 for at in (0..length).filter(|&at| group.patterns[pattern][at]) {
-                    squares[at % p] += (group.by_member[member * length + at] - trace.outputs[at]).powi(2);
-                    counts[at % p] += 1;
+                    residuals.add(at, group.by_member[member * length + at] - trace.outputs[at]);
                 }
             }
         }
-        squares.iter().zip(counts).map(|(s, n)| (s / n.max(1) as f64).sqrt()).collect()
+        residuals
     }
 
     fn theta(&self, parameters: &[f32]) -> Vec<f64> {

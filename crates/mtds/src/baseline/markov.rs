@@ -52,23 +52,16 @@ impl Markov {
         let (p, m) = (family.d_obs(), family.d_input().max(1));
         let within: usize = family.sequences().iter().map(|s| s.n_time().min(n_lags)).sum();
         let steps = if within >= ENOUGH * (n_lags * m + 1) { n_lags } else { family.max_time() };
-        let mut equations = normal_equations(family, n_lags, steps);
-        let mut solutions = Vec::with_capacity(p);
-        let mut n_lags = n_lags;
-        for (output, normal) in equations.iter().enumerate() {
-            if normal.n_observed == 0 {
-                let name = &family.output_names()[output];
-                return Err(Error::EmptyFamily(format!("output `{name}` is never observed")));
-            }
-            n_lags = n_lags.min(excited_lags(normal, family)?);
-        }
-        for normal in &mut equations {
-            solutions.push(normal.solve(1 + n_lags * m, m, ridge).ok_or_else(|| Error::NotFinite {
+        let equations = normal_equations(family, n_lags, steps);
+        let n_lags = excited_lags(&equations, family)?;
+        let solve = |normal: &Normal| {
+            normal.solve(1 + n_lags * m, m, ridge).ok_or_else(|| Error::NotFinite {
                 what: "sums of squares of inputs and outputs".into(),
                 value: f64::NAN,
                 hint: "; choose larger units",
-            })?);
-        }
+            })
+        };
+        let solutions = equations.iter().map(solve).collect::<Result<Vec<_>>>()?;
         let lag = |k: usize| Matrix::from_fn(p, m, |o, j| solutions[o][1 + k * m + j]);
         let offset = solutions.iter().map(|solution| solution[0]).collect();
         Ok(Self { lags: (0..n_lags).map(lag).collect(), offset })
@@ -186,17 +179,24 @@ fn solve_with(l: &[f64], mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-/// How many lags, from 0 on, the inputs excite.
-fn excited_lags(normal: &Normal, family: &Family) -> Result<usize> {
+/// How many lags, from 0 on, the inputs excite wherever an output is observed.
+fn excited_lags(equations: &[Normal], family: &Family) -> Result<usize> {
     let m = family.d_input().max(1);
-    let silent = (1..normal.right.len()).find(|&i| normal.gram[(i, i)] == 0.0);
-    match silent {
-        None => Ok((normal.right.len() - 1) / m),
-        Some(i) if i <= m => {
-            let name = family.input_names().get(i - 1).map_or("", String::as_str);
-            let why = "is 0 wherever outputs are observed; without it nothing can be learned of its effect: leave it out";
-            Err(Error::setting(format!("input `{name}`"), why))
+    let mut fewest = usize::MAX;
+    for (normal, output) in equations.iter().zip(family.output_names()) {
+        if normal.n_observed == 0 {
+            return Err(Error::EmptyFamily(format!("output `{output}` is never observed")));
         }
-        Some(i) => Ok((i - 1) / m),
+        let q = normal.right.len();
+        let silent = (1..q).find(|&i| normal.gram[(i, i)] == 0.0).unwrap_or(q);
+        if silent <= m {
+            let name = family.input_names().get(silent - 1).map_or("", String::as_str);
+            let why = format!(
+                "is 0 wherever `{output}` is observed, which shows nothing of its effect; leave it out"
+            );
+            return Err(Error::setting(format!("input `{name}`"), why));
+        }
+        fewest = fewest.min((silent - 1) / m);
     }
+    Ok(fewest)
 }

@@ -5,10 +5,12 @@ mod markov;
 mod matrix;
 mod pooled;
 mod realise;
+mod spread;
 mod stable_form;
 mod subspace;
 mod svd;
 
 pub use likelihood::LikelihoodObjective;
 pub use pooled::{PooledLds, PooledSettings};
+pub use spread::Spread;
 pub use subspace::{Feedthrough, LinearSystem, Subspace};

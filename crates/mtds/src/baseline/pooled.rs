@@ -5,12 +5,13 @@
 //! ```
 //! The baseline of Bird & Williams (2020): "initialized using spectral methods and then fine tuned using
 //! Adam". The state has no noise and the parameters no distribution, so what was seen of a sequence changes
-//! nothing in its forecast; S is the spread of the training sequences around it, which makes the forecast honest
-//! about that. It is deterministic: no randomness is asked for.
+//! nothing in its forecast; the spread of the training sequences around it, over all steps (S) or at each one,
+//! makes the forecast honest about that. Fitting is deterministic: no randomness is asked for.
 
 use serde::{Deserialize, Serialize};
 
-use super::likelihood::{LEAST_NOISE, LikelihoodObjective};
+use super::likelihood::LikelihoodObjective;
+use super::spread::{Residuals, Spread};
 use super::subspace::{Feedthrough, LinearSystem, Subspace};
 use crate::base::{BaseModel, Lds, NoiseForm};
 use crate::family::{Family, Scaling, Signal};
@@ -52,6 +53,7 @@ pub struct PooledLds {
     identified: LinearSystem,
     start_log_likelihood: f64,
     log_likelihood: f64,
+    residuals: Residuals,
     outcome: Outcome,
 }
 
@@ -85,6 +87,7 @@ impl PooledLds {
             model: objective.model().clone().with_parameters(outcome.parameters.clone())?,
             start_log_likelihood: objective.log_likelihood(&start),
             log_likelihood: objective.log_likelihood(&outcome.parameters),
+            residuals: objective.residuals(&outcome.parameters),
             identified,
             outcome,
         })
@@ -127,7 +130,13 @@ impl PooledLds {
     ///
     /// # Errors
     /// No steps asked for; inputs missing, too short, of the wrong width or not finite.
-    pub fn forecast(&self, inputs: Option<&Signal>, n_seen: usize, n_time: usize) -> Result<Forecast> {
+    pub fn forecast(
+        &self,
+        inputs: Option<&Signal>,
+        n_seen: usize,
+        n_time: usize,
+        spread: Spread,
+    ) -> Result<Forecast> {
         if n_time == 0 {
             return Err(Error::setting("horizon", "found 0; expected at least one step"));
         }
@@ -141,9 +150,12 @@ impl PooledLds {
         let rollout = self.model.simulate(&codes, Start::Initial, inputs.as_ref(), total)?;
         let means = rollout.outputs[n_seen * p..].to_vec();
         let factor = rollout.noise_factors;
-        let noise = match self.model.base().noise_form {
-            NoiseForm::Diagonal => DrawNoise::Diagonal((0..p).map(|d| factor[d * p + d]).collect()),
-            NoiseForm::Full => DrawNoise::Full(factor),
+        let noise = match (spread, self.model.base().noise_form) {
+            (Spread::ByStep, _) => DrawNoise::DiagonalByStep(self.residuals.step_std(n_seen, n_time)),
+            (Spread::Constant, NoiseForm::Full) => DrawNoise::Full(factor),
+            (Spread::Constant, NoiseForm::Diagonal) => {
+                DrawNoise::Diagonal((0..p).map(|d| factor[d * p + d]).collect())
+            }
         };
         let of = |value: &dyn Fn(usize) -> f64| (0..p).map(value).collect::<Vec<f64>>();
         let scaling = self.model.scaling();
@@ -173,14 +185,14 @@ fn starting_model(system: &LinearSystem, settings: &PooledSettings, scaling: Sca
 fn with_residual_noise(objective: &LikelihoodObjective<Lds>) -> Result<Vec<f32>> {
     let model = objective.model();
     let mut parameters = model.parameters().to_vec();
-    let spread = objective.residual_std(&parameters);
+    let spread = objective.residuals(&parameters).overall_std();
     if let Some(&value) = spread.iter().find(|s| !s.is_finite()) {
         let what = "spread of the outputs around the identified system".into();
         return Err(Error::NotFinite { what, value, hint: "; scale the outputs" });
     }
     if let Some(block) = model.layout().block("noise") {
         for (raw, s) in parameters[block.slots()].iter_mut().zip(spread) {
-            *raw = s.max(LEAST_NOISE).ln() as f32;
+            *raw = s.ln() as f32;
         }
     }
     Ok(parameters)

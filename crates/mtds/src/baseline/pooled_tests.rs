@@ -3,6 +3,7 @@
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
+use super::super::likelihood::LEAST_NOISE;
 use super::*;
 use crate::family::Sequence;
 use crate::learn::Objective;
@@ -47,7 +48,7 @@ fn without_steps_the_model_rolls_out_the_identified_system() {
     let pooled = fit(&family, &settings(4, 0));
     let (system, scaling) = (pooled.identified(), pooled.model().scaling());
     let inputs = family.inputs_of(3).unwrap();
-    let forecast = pooled.forecast(Some(inputs), 7, 33).unwrap();
+    let forecast = pooled.forecast(Some(inputs), 7, 33, Spread::Constant).unwrap();
     assert_eq!((forecast.first_step(), forecast.n_time()), (7, 33));
     for (row, mean) in forecast.mean().iter().enumerate() {
         let t = 7 + row;
@@ -143,14 +144,52 @@ fn the_noise_is_the_spread_that_new_sequences_have() {
     let pooled = fit(&family(600, 40, NOISE, 4), &settings(2, 100));
     let new = family(200, 40, NOISE, 5);
     let scored = (0..200).map(|i| {
-        let forecast = pooled.forecast(new.inputs_of(i), 0, 40).unwrap();
+        let forecast = pooled.forecast(new.inputs_of(i), 0, 40, Spread::Constant).unwrap();
         score(&forecast, new.sequence(i).outputs().values(), &[0.95]).unwrap().unwrap()
     });
     let scores = Scores::over(&scored.collect::<Vec<_>>()).unwrap();
     assert!((scores.coverage[0].share.mean - 0.95).abs() < 0.012 + 0.01, "{scores:?}");
-    let noise = pooled.forecast(new.inputs_of(0), 0, 1).unwrap().variance()[0].sqrt();
+    let noise = pooled.forecast(new.inputs_of(0), 0, 1, Spread::Constant).unwrap().variance()[0].sqrt();
     assert!((noise / scores.rmse.mean - 1.0).abs() < 0.05, "{noise} {scores:?}");
     assert!(noise > 0.295 && noise < 0.5, "{noise}");
+}
+
+#[test]
+fn spread_by_step_follows_the_training_residuals() {
+    // Two sequences that part at step 3: ±1 around the mean there, together before.
+    let sequence = |i: usize| {
+        let y = |t: usize| if t < 2 { 0.9f64.powi(t as i32) } else { [2.0, -2.0][i] * 0.9f64.powi(t as i32) };
+        Sequence::new(i.to_string(), Signal::column((0..30).map(y).collect())).unwrap()
+    };
+    let family = Family::new(vec![sequence(0), sequence(1)]).unwrap();
+    let settings = PooledSettings { scaling: ScalingRule::Identity, ..settings(1, 0) };
+    let pooled = fit(&family, &settings);
+    let std_devs =
+        |spread| pooled.forecast(None, 0, 40, spread).unwrap().variance().into_iter().map(f64::sqrt);
+    let (constant, by_step): (Vec<f64>, Vec<f64>) =
+        (std_devs(Spread::Constant).collect(), std_devs(Spread::ByStep).collect());
+    assert!(constant.windows(2).all(|pair| pair[0] == pair[1]));
+    assert!(by_step[2] > 1.5 * by_step[20] && by_step[2] > constant[2], "{by_step:?}");
+    assert!(by_step[30..].iter().all(|s| (s / constant[0] - 1.0).abs() < 1e-6), "{by_step:?}");
+}
+
+#[test]
+fn a_stored_model_comes_back() {
+    let family = family(8, 20, NOISE, 11);
+    let pooled = fit(&family, &settings(2, 5));
+    let provenance = crate::store::Provenance {
+        seed: 0,
+        settings: serde_json::Value::Null,
+        fingerprint: family.fingerprint(),
+        program_version: "0".into(),
+        output_names: family.output_names().to_vec(),
+        input_names: family.input_names().to_vec(),
+        scores: vec![],
+    };
+    let bundle = crate::store::ModelBundle { model: pooled.model().clone(), provenance, members: vec![] };
+    let back = crate::store::ModelBundle::<Lds>::from_files(&bundle.to_files().unwrap()).unwrap();
+    assert_eq!(back.model.parameters(), pooled.model().parameters());
+    assert_eq!(back.model.spec(), pooled.model().spec());
 }
 
 #[test]
@@ -168,7 +207,7 @@ fn clean_data_stop_at_the_smallest_noise() {
     let pooled = fit(&clean, &settings(1, 50));
     let log_std = pooled.model().block_values("noise").unwrap()[0];
     assert!(log_std >= LEAST_NOISE.ln() - 1e-6 && log_std < -9.0, "{log_std}");
-    let forecast = pooled.forecast(clean.inputs_of(0), 0, 30).unwrap();
+    let forecast = pooled.forecast(clean.inputs_of(0), 0, 30, Spread::Constant).unwrap();
     let errors = forecast.mean().into_iter().zip(clean.sequence(0).outputs().values());
     assert!(errors.into_iter().all(|(mean, y)| (mean - y).abs() < 1e-3));
 }
@@ -202,11 +241,11 @@ fn a_model_without_a_code_is_no_code_target_and_bad_requests_are_refused() {
     let tracker = crate::Tracker::new(pooled.model(), crate::Online::default(), stream(0, 0));
     assert!(tracker.is_err());
     let inputs = Signal::column(vec![0.0; 10]);
-    assert!(matches!(pooled.forecast(Some(&inputs), 5, 0), Err(Error::Setting { .. })));
-    assert!(matches!(pooled.forecast(Some(&inputs), 5, 6), Err(Error::Shape { .. })));
-    assert!(matches!(pooled.forecast(None, 5, 5), Err(Error::Shape { .. })));
+    assert!(matches!(pooled.forecast(Some(&inputs), 5, 0, Spread::Constant), Err(Error::Setting { .. })));
+    assert!(matches!(pooled.forecast(Some(&inputs), 5, 6, Spread::Constant), Err(Error::Shape { .. })));
+    assert!(matches!(pooled.forecast(None, 5, 5, Spread::Constant), Err(Error::Shape { .. })));
     let bad = Signal::column(vec![f64::NAN; 10]);
-    assert!(matches!(pooled.forecast(Some(&bad), 0, 5), Err(Error::NotFinite { .. })));
+    assert!(matches!(pooled.forecast(Some(&bad), 0, 5, Spread::Constant), Err(Error::NotFinite { .. })));
     let coded =
         Model::initialise(ModelSpec::new(Lds::new(2, 1, 1), 1), Scaling::identity(1, 1), &mut stream(0, 0));
     assert!(LikelihoodObjective::new(coded.unwrap(), &family(1, 5, NOISE, 0), None).is_err());

@@ -245,7 +245,8 @@ impl LinearSystem {
     }
 
     /// The base model that has this system, B bounded by tanh.
-    pub(crate) fn base(&self) -> Lds {
+    #[must_use]
+    pub fn base(&self) -> Lds {
         let (n, p, m) = (self.transition.rows, self.emission.rows, self.input.cols);
         Lds { input_map: InputMap::Tanh, ..Lds::new(n, p, m) }
     }
