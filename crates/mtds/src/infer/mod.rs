@@ -15,7 +15,7 @@ mod hot;
 mod importance;
 mod kmeans;
 mod laplace;
-mod linear;
+pub(crate) mod linear;
 mod map;
 mod memory;
 mod missed;

@@ -75,7 +75,10 @@ impl<B: BaseModel> Model<B> {
     /// # Errors
     /// A prior over codes of another length.
     pub fn with_prior(mut self, prior: Prior) -> Result<Self> {
-        prior.mixture(self.d_code())?;
+        // N(0, I) fits any code, also none at all.
+        if prior != Prior::StandardNormal {
+            prior.mixture(self.d_code())?;
+        }
         self.prior = prior;
         Ok(self)
     }

@@ -31,6 +31,13 @@ impl<B: BaseModel> ModelSpec<B> {
         Self { base, roles: vec![], network }
     }
 
+    /// One system for all sequences: no code, and every block that a code would adapt is shared.
+    #[must_use]
+    pub fn without_code(base: B) -> Self {
+        let adapted: Vec<_> = base.blocks().into_iter().filter(|b| b.role == Role::Adapted).collect();
+        adapted.iter().fold(Self::new(base, 0), |spec, block| spec.share(block.name))
+    }
+
     /// Gives a block of θ another role.
     #[must_use]
     pub fn role(mut self, block: &str, role: Role) -> Self {
@@ -93,18 +100,22 @@ impl<B: BaseModel> ModelSpec<B> {
     /// whose output width does not fit the roles.
     pub fn layout(&self) -> Result<Layout> {
         self.base.validate()?;
-        if self.network.d_code == 0 {
-            return Err(Error::setting("code", "found length 0; a code needs at least one dimension"));
-        }
         if let Some(l) = self.network.hidden.iter().position(|h| h.width == 0) {
             return Err(Error::setting("hidden", format!("layer {} has no units", l + 1)));
         }
         let layout = Layout::new(self.base.blocks(), &self.roles)?;
-        if layout.d_adapted() == 0 {
-            return Err(Error::setting(
-                "roles",
-                "no block is adapted; with no use for the code there is no family",
-            ));
+        match (self.network.d_code, layout.d_adapted()) {
+            (0, 0) if self.network.hidden.is_empty() => {}
+            (0, 0) => return Err(Error::setting("hidden", "found layers, but no code to go through them")),
+            (0, _) => {
+                let why = "found length 0; blocks are adapted, which takes a code of at least one dimension";
+                return Err(Error::setting("code", why));
+            }
+            (_, 0) => {
+                let why = "no block is adapted; with no use for the code there is no family";
+                return Err(Error::setting("roles", why));
+            }
+            _ => {}
         }
         if layout.d_adapted() != self.network.d_out {
             return Err(Error::shape("generator output", layout.d_adapted(), self.network.d_out));
