@@ -4,12 +4,14 @@
 //! bounds and knows nothing else about it, so every way of learning shares this one loop.
 
 pub mod adam;
+pub mod adapted;
 pub mod checkpoint;
 pub mod fit;
 pub mod history;
 pub mod mco;
 pub mod objective;
 pub mod plan;
+mod rules;
 pub mod schedule;
 pub mod stopping;
 #[cfg(test)]
@@ -17,12 +19,14 @@ mod toy;
 pub mod trainer;
 
 pub use adam::{AdamState, AdamStep};
+pub use adapted::{Adapted, AdaptedObjective, Proposal};
 pub use checkpoint::Checkpoint;
 pub use fit::{Fit, Fitted, ScalingRule};
 pub use history::{History, StepRecord, ValidationRecord};
-pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep, NoiseRule};
+pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep};
 pub use objective::{Objective, ParameterGroup, StepReport};
 pub use plan::TrainingPlan;
+pub use rules::NoiseRule;
 pub use schedule::{Interpolation, Schedule};
 pub use stopping::{Best, StoppingRule};
 pub use trainer::{Control, Outcome, Progress, Status, Trainer};

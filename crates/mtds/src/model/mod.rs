@@ -2,14 +2,17 @@
 //!
 //! The coarse operations that learning and inference ask for work on whole sets of codes:
 //! [`Model::log_likelihoods`] (log likelihood of every sequence under every code), [`Model::gradient`] (of a weighted
-//! sum of them), [`Model::simulate`] (predicted outputs). None exposes a time step or a single particle, so
+//! sum of them), [`Model::own_gradient`] (the same where every sequence has codes of its own), [`Model::simulate`]
+//! (predicted outputs). None exposes a time step or a single particle, so
 //! that another device can stand behind the same operations.
 
 mod initialise;
+mod own;
 mod particles;
 mod simulate;
 mod spec;
 
+pub use own::{OwnBatch, OwnCodes, OwnPull, OwnResult};
 pub(crate) use particles::{Buffers, GroupInputs};
 pub use particles::{CodePacks, Gradient, LogLikelihoods, Weights};
 pub use simulate::{Rollout, Start};

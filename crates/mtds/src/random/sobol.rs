@@ -54,6 +54,12 @@ impl ShiftedSobol {
         })
     }
 
+    /// The first `n` points in the unit cube, `dim` values each, not shifted.
+    pub(crate) fn unit_points(&mut self, n: usize) -> &[f32] {
+        self.extend_to(n);
+        &self.points[..n * self.dim]
+    }
+
     fn extend_to(&mut self, n: usize) {
         for m in self.points.len() / self.dim..n {
             let (index, scramble) = (m % POINTS_PER_SCRAMBLE, m / POINTS_PER_SCRAMBLE);

@@ -67,6 +67,11 @@ impl<R: Real> Group<R> {
         group
     }
 
+    /// One sequence of a family.
+    pub(crate) fn of_sequence(family: &Family, i: usize) -> Self {
+        Self::new(family, vec![i])
+    }
+
     /// One sequence on its own.
     ///
     /// # Errors

@@ -12,11 +12,11 @@ mod weigh;
 
 use serde::{Deserialize, Serialize};
 
+use super::rules::{GroupRules, NoiseRule, NoiseSteps};
 use super::{Objective, ParameterGroup, Schedule, StepReport};
 use crate::base::BaseModel;
 use crate::base::emission::Batch;
 use crate::family::Family;
-use crate::generator::Role;
 use crate::model::{CodePacks, LogLikelihoods, Model, Weights};
 use crate::random::{Random, ShiftedSobol};
 use crate::{Error, Result};
@@ -29,23 +29,6 @@ pub enum Carriers {
     Weighted,
     /// This many per sequence, resampled by their weights (the paper's M_rsmp ≤ 5): least work.
     Resampled(usize),
-}
-
-/// What moves log s, the emission's log standard deviations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NoiseRule {
-    /// The likelihood alone.
-    Learned,
-    /// The likelihood and a prior N(mean, std_dev²), whose mean may be annealed (the paper's choice).
-    Prior {
-        /// Mean of log s by step.
-        mean: Schedule,
-        /// Its standard deviation.
-        std_dev: f64,
-    },
-    /// log s is set to this by step.
-    Scheduled(Schedule),
 }
 
 /// Settings of the Monte-Carlo objective.
@@ -88,6 +71,7 @@ pub struct MonteCarloObjective<B> {
     held_out: Option<Batch<f32>>,
     settings: MonteCarlo,
     sobol: ShiftedSobol,
+    noise: NoiseSteps,
     /// Scores of the last step; kept for its memory.
     table: LogLikelihoods,
 }
@@ -110,7 +94,8 @@ impl<B: BaseModel> MonteCarloObjective<B> {
             |family: &Family| -> Result<Batch<f32>> { Ok(Batch::new(&model.scaling().apply(family)?)) };
         let (batch, held_out) = (arrange(family)?, held_out.map(arrange).transpose()?);
         let sobol = ShiftedSobol::new(model.d_code())?;
-        Ok(Self { model, batch, held_out, settings, sobol, table: LogLikelihoods::default() })
+        let noise = NoiseSteps::new(&model, &settings.noise, family);
+        Ok(Self { model, batch, held_out, settings, sobol, noise, table: LogLikelihoods::default() })
     }
 
     /// The architecture that is being learned.
@@ -152,24 +137,6 @@ impl<B: BaseModel> MonteCarloObjective<B> {
             weighted_log_likelihood: found.weighted_log_likelihood,
         }
     }
-
-    /// Places of the log standard deviations in the parameter vector; empty unless they are shared.
-    fn log_noise_places(&self) -> std::ops::Range<usize> {
-        log_noise_places(&self.model)
-    }
-
-    /// −log N(log s | mean, std_dev²) / N up to a constant, and its gradient.
-    fn noise_penalty(&self, parameters: &[f32], gradient: &mut [f32], step: u64) -> f64 {
-        let NoiseRule::Prior { mean, std_dev } = &self.settings.noise else { return 0.0 };
-        let (mean, n_seq) = (mean.value_at(step), self.batch.n_seq as f64);
-        let mut penalty = 0.0;
-        for at in self.log_noise_places() {
-            let error = (f64::from(parameters[at]) - mean) / std_dev;
-            gradient[at] += (error / std_dev / n_seq) as f32;
-            penalty += 0.5 * error * error / n_seq;
-        }
-        penalty
-    }
 }
 
 /// What one evaluation of the objective found.
@@ -185,7 +152,7 @@ pub struct MonteCarloStep {
 
 impl<B: BaseModel> Objective for MonteCarloObjective<B> {
     fn groups(&self) -> Vec<ParameterGroup> {
-        groups(&self.model, &self.settings, self.batch.n_seq)
+        self.settings.rules().groups(&self.model, self.batch.n_seq)
     }
 
     fn gradient(
@@ -206,8 +173,8 @@ impl<B: BaseModel> Objective for MonteCarloObjective<B> {
         };
         let found = self.gradient_at(parameters, &codes, &uniforms, gradient);
         let total: f64 = found.log_evidence.iter().sum();
-        let penalty = self.noise_penalty(parameters, gradient, step);
         let n_seq = self.batch.n_seq as f64;
+        let penalty = self.noise.penalise(parameters, gradient, step, n_seq);
         Ok(StepReport {
             loss: penalty - total / n_seq,
             bound: total / self.batch.n_observed as f64,
@@ -232,37 +199,18 @@ impl<B: BaseModel> Objective for MonteCarloObjective<B> {
     }
 
     fn finish_step(&mut self, parameters: &mut [f32], step: u64) {
-        if let NoiseRule::Scheduled(schedule) = &self.settings.noise {
-            parameters[self.log_noise_places()].fill(schedule.value_at(step) as f32);
-        }
+        self.noise.finish_step(parameters, step);
     }
 }
 
-fn log_noise_places<B: BaseModel>(model: &Model<B>) -> std::ops::Range<usize> {
-    let noise = model.base().noise();
-    let block = model.layout().blocks().iter().find(|b| b.start == noise.range.start && b.spec.len > 0);
-    match block {
-        Some(block) if block.role == Role::Shared => {
-            let start = model.spec().network.n_parameters() + block.slot;
-            start..start + noise.d_obs
-        }
-        _ => 0..0,
+impl MonteCarlo {
+    fn rules(&self) -> GroupRules<'_> {
+        GroupRules { rates: &self.rates, l2: self.l2, skip_l2: self.l2, noise: &self.noise }
     }
 }
 
 fn check_settings<B: BaseModel>(model: &Model<B>, settings: &MonteCarlo) -> Result<()> {
-    for (name, rate) in &settings.rates {
-        if model.layout().block(name).is_none() {
-            let known: Vec<_> = model.layout().blocks().iter().map(|b| b.spec.name).collect();
-            return Err(Error::Unknown { kind: "block", name: name.clone(), known: known.join(", ") });
-        }
-        if !(rate.is_finite() && *rate >= 0.0) {
-            return Err(Error::setting(
-                format!("rate of `{name}`"),
-                format!("found {rate}; expected 0 or more"),
-            ));
-        }
-    }
+    settings.rules().check(model)?;
     if settings.carriers == Carriers::Resampled(0) {
         return Err(Error::setting("carriers", "found 0 resampled particles; expected 1 or more"));
     }
@@ -270,58 +218,7 @@ fn check_settings<B: BaseModel>(model: &Model<B>, settings: &MonteCarlo) -> Resu
     if particles < 1.0 {
         return Err(Error::setting("particles", format!("found {particles}; expected 1 or more")));
     }
-    if !(settings.l2.is_finite() && settings.l2 >= 0.0) {
-        return Err(Error::setting("l2", format!("found {}; expected 0 or more", settings.l2)));
-    }
-    if settings.noise != NoiseRule::Learned && log_noise_places(model).is_empty() {
-        let why = "a rule for log s needs the block `noise` to be shared; let it be learned, or share it";
-        return Err(Error::setting("noise", why));
-    }
-    match settings.noise {
-        NoiseRule::Prior { std_dev, .. } if !(std_dev.is_finite() && std_dev > 0.0) => {
-            Err(Error::setting("noise", format!("found standard deviation {std_dev}; expected above 0")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Every tensor is a group; those of the last layer are split by the block of θ that their rows feed.
-fn groups<B: BaseModel>(model: &Model<B>, settings: &MonteCarlo, n_seq: usize) -> Vec<ParameterGroup> {
-    let rate =
-        |block: &str| settings.rates.iter().find(|(name, _)| name == block).map_or(1.0, |(_, r)| *r) as f32;
-    let network = &model.spec().network;
-    let n_phi = network.n_parameters();
-    let mut groups = vec![];
-    for tensor in model.tensors() {
-        let l2 = if tensor.shape.len() == 2 { (settings.l2 / n_seq as f64) as f32 } else { 0.0 };
-        let last =
-            tensor.start < n_phi && tensor.shape[0] == network.d_out && feeds_theta(&tensor.name, network);
-        if last {
-            let columns = tensor.shape.get(1).copied().unwrap_or(1);
-            for block in model.layout().blocks().iter().filter(|b| b.role == Role::Adapted && b.spec.len > 0)
-            {
-                let slots = block.slots();
-                groups.push(ParameterGroup {
-                    name: format!("{}/{}", tensor.name, block.spec.name),
-                    range: tensor.start + slots.start * columns..tensor.start + slots.end * columns,
-                    rate: rate(block.spec.name),
-                    l2,
-                });
-            }
-        } else {
-            let block = tensor.name.strip_prefix("shared.").unwrap_or("");
-            let scheduled = matches!(settings.noise, NoiseRule::Scheduled(_)) && block == "noise";
-            let rate = if scheduled { 0.0 } else { rate(block) };
-            groups.push(ParameterGroup { rate, l2, range: tensor.range(), name: tensor.name });
-        }
-    }
-    groups
-}
-
-/// Whether the rows of a generator tensor are entries of θ.
-fn feeds_theta(name: &str, network: &crate::generator::Network) -> bool {
-    let last = format!("generator.{}.", network.hidden.len());
-    name.starts_with(&last) || name.starts_with("generator.skip.")
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@ use super::*;
 use crate::base::Lds;
 use crate::family::{Scaling, Sequence, Signal};
 use crate::generator::Activation;
+use crate::generator::Role;
+use crate::learn::rules::log_noise_places;
 use crate::learn::{Control, Trainer, TrainingPlan};
 use crate::model::ModelSpec;
 use crate::random::stream;
@@ -165,7 +167,7 @@ fn the_prior_on_log_s_pulls_towards_its_mean() {
     let parameters = objective.model().parameters().to_vec();
     let mut with = vec![0.0; parameters.len()];
     objective.gradient(&parameters, &mut with, 1, &mut stream(1, 0)).unwrap();
-    objective.settings.noise = NoiseRule::Learned;
+    objective.noise = NoiseSteps::new(objective.model(), &NoiseRule::Learned, &family(false));
     let mut without = vec![0.0; parameters.len()];
     objective.gradient(&parameters, &mut without, 1, &mut stream(1, 0)).unwrap();
     for at in log_noise_places(objective.model()) {
