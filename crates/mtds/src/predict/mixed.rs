@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 /// Candidates of an ensemble with less posterior weight than this are left out of its forecasts.
 ///
-/// What they could add to any probability is below the error of a thousand draws.
+/// What one of them could add to a probability is far below the error of a thousand draws.
 pub const NEGLIGIBLE_WEIGHT: f64 = 1e-4;
 
 impl Forecast {
