@@ -38,6 +38,7 @@
 //! | choose a system, and what the code adapts | [`base`], [`generator`], [`ModelSpec`] |
 //! | learn | [`learn`], [`Fit`] |
 //! | infer codes | [`infer`], [`Tracker`] |
+//! | average several models by evidence | [`infer::Ensemble`] |
 //! | forecast, generate, morph, score | [`predict`], [`Model::generate`], [`Model::morph`] |
 //! | compare with one system for all | [`baseline`] |
 //! | keep a model | [`store`] |

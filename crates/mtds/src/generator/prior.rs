@@ -7,14 +7,20 @@ use crate::{Error, Result};
 
 /// What is believed about a code before any observation.
 ///
-/// Learning always uses N(0, I); at test time the aggregate posterior of the training codes, q̄(z) =
-/// (1/N) Σ_i q_i(z), can stand in for it where the learned codes do not fill the prior.
+/// Learning always uses N(0, I). At test time the aggregate posterior of the training codes, q̄(z) =
+/// (1/N) Σ_i q_i(z), can stand in for it where the learned codes do not fill the prior; and a wider normal where few
+/// sequences taught the model, so that new members may lie further out than any of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prior {
     /// N(0, I).
     #[default]
     StandardNormal,
+    /// N(0, τ² I).
+    Normal {
+        /// Standard deviation τ of every dimension, above 0.
+        std_dev: f64,
+    },
     /// A mixture fitted to the posteriors of the training sequences.
     AggregatePosterior(GaussianMixture),
 }
@@ -43,14 +49,36 @@ impl Prior {
     /// The density over codes of length `d_code`.
     ///
     /// # Errors
-    /// A stored mixture of another dimension.
+    /// As [`Prior::check`], and no dimension at all.
     pub fn mixture(&self, d_code: usize) -> Result<GaussianMixture> {
+        self.check(d_code)?;
         match self {
             Self::StandardNormal => GaussianMixture::standard_normal(d_code),
-            Self::AggregatePosterior(mixture) if mixture.dim() == d_code => Ok(mixture.clone()),
-            Self::AggregatePosterior(mixture) => {
+            Self::Normal { std_dev } => {
+                let mut covariance = vec![0.0; d_code * d_code];
+                (0..d_code).for_each(|i| covariance[i * d_code + i] = std_dev * std_dev);
+                GaussianMixture::new(vec![1.0], vec![vec![0.0; d_code]], vec![covariance])
+            }
+            Self::AggregatePosterior(mixture) => Ok(mixture.clone()),
+        }
+    }
+
+    /// Whether it is a prior over codes of length `d_code`; a normal one fits any code, also none at all.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a standard deviation that is not above 0, or whose square is 0 or not finite;
+    /// [`Error::Shape`] for a mixture of another dimension.
+    pub fn check(&self, d_code: usize) -> Result<()> {
+        match self {
+            Self::Normal { std_dev } if !(*std_dev > 0.0 && (std_dev * std_dev).is_normal()) => {
+                let why =
+                    format!("found standard deviation {std_dev}; expected above 0 and finite, squared, too");
+                Err(Error::setting("prior", why))
+            }
+            Self::AggregatePosterior(mixture) if mixture.dim() != d_code => {
                 Err(Error::shape("aggregate posterior", format!("{d_code} dimensions"), mixture.dim()))
             }
+            _ => Ok(()),
         }
     }
 }
@@ -75,6 +103,28 @@ mod tests {
         assert_eq!((mixture.dim(), mixture.len()), (1, 2));
         assert!((mixture.mean()[0] - 1.0).abs() < 1e-12);
         assert!((mixture.covariance()[0] - (0.5 + 4.0)).abs() < 1e-12); // within and between
+    }
+
+    #[test]
+    fn a_normal_prior_has_its_deviation_in_every_dimension() {
+        let wide = Prior::Normal { std_dev: 1.5 }.mixture(2).unwrap();
+        assert_eq!(
+            (wide.component_mean(0), wide.covariance()),
+            (&[0.0, 0.0][..], vec![2.25, 0.0, 0.0, 2.25])
+        );
+        let same = Prior::Normal { std_dev: 1.0 }.mixture(3).unwrap();
+        assert_eq!(same, Prior::StandardNormal.mixture(3).unwrap());
+    }
+
+    #[test]
+    fn a_deviation_that_makes_no_density_is_refused() {
+        for std_dev in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e200, 1e-200] {
+            let prior = Prior::Normal { std_dev };
+            let why = prior.check(2).unwrap_err().to_string();
+            assert!(why.contains("standard deviation"), "{why}");
+            assert_eq!(prior.mixture(2).unwrap_err().to_string(), why);
+        }
+        assert!(Prior::Normal { std_dev: 2.0 }.check(0).is_ok());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The methods know no model: they take a [`LogTarget`] over points `u ∈ R^d` and give a [`Posterior`].
 //! [`CodeTarget`] makes one of a model and a sequence (u is the code z, perhaps with `log s` beside it), and
-//! [`Tracker`] follows a sequence online.
+//! [`Tracker`] follows a sequence online, [`EnsembleTracker`] under several models at once.
 //!
 //! * [`adaptive_importance`]: Algorithm 2 of Bird & Williams (2020), online, no gradients;
 //! * [`map_laplace`]: several ascents to the modes, Laplace at each, corrected by importance weights.
@@ -11,6 +11,8 @@ mod bfgs;
 mod carried;
 mod code;
 mod em;
+mod ensemble;
+mod ensemble_tracker;
 mod hot;
 mod importance;
 mod kmeans;
@@ -33,6 +35,8 @@ mod tests;
 
 pub use carried::CarriedState;
 pub use code::{CodeTarget, NoiseBelief};
+pub use ensemble::{Candidate, Ensemble};
+pub use ensemble_tracker::EnsembleTracker;
 pub use importance::{AdaptiveImportance, Start, adaptive_importance};
 pub use map::{MapLaplace, map_laplace};
 pub use mixture::GaussianMixture;

@@ -57,7 +57,7 @@ impl Default for Online {
 }
 
 impl Online {
-    fn validate(&self) -> Result<()> {
+    pub(super) fn validate(&self) -> Result<()> {
         self.importance.validate()?;
         if self.every == 0 {
             return Err(Error::setting("every", "found 0; expected 1 or more observations between updates"));
@@ -177,7 +177,11 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
         Ok(due)
     }
 
-    fn to_model_units(&self, outputs: &[f64], inputs: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
+    /// One step in model units.
+    ///
+    /// # Errors
+    /// As [`Tracker::observe`].
+    pub(super) fn to_model_units(&self, outputs: &[f64], inputs: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
         let (base, scaling) = (self.model.base(), self.model.scaling());
         let step = self.n_observed_steps() + 1;
         let row = |what: &str, values: &[f64], width: usize| {

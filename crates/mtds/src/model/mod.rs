@@ -76,12 +76,9 @@ impl<B: BaseModel> Model<B> {
     /// The same model with another prior over codes, for inference.
     ///
     /// # Errors
-    /// A prior over codes of another length.
+    /// As [`Prior::check`]: a prior over codes of another length, or one that is no density.
     pub fn with_prior(mut self, prior: Prior) -> Result<Self> {
-        // N(0, I) fits any code, also none at all.
-        if prior != Prior::StandardNormal {
-            prior.mixture(self.d_code())?;
-        }
+        prior.check(self.d_code())?;
         self.prior = prior;
         Ok(self)
     }

@@ -5,6 +5,7 @@ pub mod forecast;
 mod future;
 pub mod generate;
 pub mod marginal;
+mod mixed;
 pub mod noise;
 pub mod score;
 
@@ -13,5 +14,6 @@ pub use forecast::Forecast;
 pub use future::MAX_DRAWS;
 pub use generate::CodePath;
 pub use marginal::Marginal;
+pub use mixed::NEGLIGIBLE_WEIGHT;
 pub use noise::DrawNoise;
 pub use score::{CENTRAL_LEVELS, Coverage, Estimate, Scores, SequenceScore, score};

@@ -79,6 +79,7 @@ fn columns(names: &[String]) -> String {
 fn prior(prior: &Prior) -> String {
     match prior {
         Prior::StandardNormal => "standard normal".to_owned(),
+        Prior::Normal { std_dev } => format!("normal, standard deviation {std_dev}"),
         Prior::AggregatePosterior(mixture) => {
             format!("aggregate posterior of the training codes, mixture of {}", mixture.len())
         }

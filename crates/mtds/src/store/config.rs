@@ -152,13 +152,14 @@ fn check_scaling<B: BaseModel>(record: &Record<B>) -> Result<()> {
 }
 
 fn check_prior<B>(record: &Record<B>) -> Result<()> {
-    let (d_code, Prior::AggregatePosterior(mixture)) = (record.spec.network.d_code, &record.prior) else {
-        return Ok(());
-    };
-    if mixture.dim() == d_code {
-        return Ok(());
-    }
-    let found = mixture.dim();
-    let why = format!("prior: expected {d_code} dimensions, the length of a code, found {found}; {RESTORE}");
-    Err(broken(CONFIG_FILE, why))
+    let d_code = record.spec.network.d_code;
+    record.prior.check(d_code).map_err(|error| {
+        let why = match &record.prior {
+            Prior::AggregatePosterior(mixture) => {
+                format!("prior: expected {d_code} dimensions, the length of a code, found {}", mixture.dim())
+            }
+            _ => error.to_string(),
+        };
+        broken(CONFIG_FILE, format!("{why}; {RESTORE}"))
+    })
 }

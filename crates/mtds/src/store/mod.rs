@@ -7,7 +7,8 @@
 //! README.md           the model card: for people, never read back
 //! ```
 //! The same bundle always gives the same bytes. Within a schema version fields may be added, and readers
-//! pass over those they do not know; anything else needs a new version, and old ones stay readable.
+//! pass over those they do not know; kinds of prior may be added, and readers refuse those they do not know by
+//! name; anything else needs a new version, and old ones stay readable.
 
 mod card;
 mod check;

@@ -171,6 +171,11 @@ fn a_prior_that_does_not_fit_or_cannot_be() {
     assert_refused(&with_field("/prior", narrow), CONFIG_FILE, &parts);
     let indefinite = mixture(json!([[0.0, 0.0]]), json!([[1.0, 2.0, 2.0, 1.0]]));
     assert_refused(&with_field("/prior", indefinite), CONFIG_FILE, &["positive definite"]);
+    for std_dev in [0.0, -1.0, 1e200] {
+        let flat = json!({"normal": {"std_dev": std_dev}});
+        assert_refused(&with_field("/prior", flat), CONFIG_FILE, &["prior", "standard deviation"]);
+    }
+    assert_refused(&with_field("/prior", json!({"normal": {}})), CONFIG_FILE, &["missing field", "std_dev"]);
     assert_refused(&with_field("/prior", json!("uniform")), CONFIG_FILE, &["ill-formed"]);
 }
 

@@ -87,8 +87,10 @@ proptest! {
     fn any_model_comes_back(spec in any_spec(), seed in any::<u64>(), n_members in 0..4usize) {
         let (parameters, d_code) = (any_parameters(n_parameters(&spec), seed), spec.network.d_code);
         let mut bundle = bundle_of(spec, parameters, n_members);
-        if seed.is_multiple_of(2) {
-            bundle.model = bundle.model.with_prior(any_prior(d_code, seed)).unwrap();
+        match seed % 3 {
+            0 => {}
+            1 => bundle.model = bundle.model.with_prior(any_prior(d_code, seed)).unwrap(),
+            _ => bundle.model = bundle.model.with_prior(Prior::Normal { std_dev: 0.1 + (seed % 97) as f64 }).unwrap(),
         }
         let files = bundle.to_files().unwrap();
         prop_assert_eq!(&files, &bundle.to_files().unwrap());
@@ -166,6 +168,8 @@ fn the_card_says_what_there_is() {
         assert!(card.contains(part), "{part} not in:\n{card}");
     }
     bundle.provenance.scores.clear();
+    bundle.model = bundle.model.with_prior(Prior::Normal { std_dev: 1.5 }).unwrap();
     let card = String::from_utf8(bundle.to_files().unwrap()[2].1.clone()).unwrap();
     assert!(card.contains("None were measured."), "{card}");
+    assert!(card.contains("| prior over codes | normal, standard deviation 1.5 |"), "{card}");
 }
