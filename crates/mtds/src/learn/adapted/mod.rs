@@ -28,6 +28,10 @@ use proposals::Draws;
 /// Seed of the random numbers that held-out bounds and first proposals are made with, the same in every call.
 const FIXED: u64 = 0x6d74_6473;
 
+/// Log of a weight, relative to the largest, that is taken for zero: products with numbers too small for the
+/// normal range cost some processors a hundred times as much.
+const LOG_NEGLIGIBLE: f64 = -28.0;
+
 /// Settings of learning with adapted proposals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -231,7 +235,8 @@ fn normalise(likelihoods: &[f64], log_ratios: &[f64], weights: &mut [f64]) {
     }
     let mut total = 0.0;
     for w in weights.iter_mut() {
-        *w = if largest > f64::NEG_INFINITY { (*w - largest).exp() } else { 0.0 };
+        let relative = *w - largest;
+        *w = if relative > LOG_NEGLIGIBLE { relative.exp() } else { 0.0 };
         total += *w;
     }
     weights.iter_mut().for_each(|w| *w /= total.max(f64::MIN_POSITIVE));

@@ -13,6 +13,10 @@ use crate::model::LogLikelihoods;
 /// Packs that share a reference score: small enough to stay in cache for the two passes over them.
 const CHUNK: usize = 16;
 
+/// A weight, relative to the largest, that is taken for zero: products with numbers too small for the normal
+/// range cost some processors a hundred times as much.
+const NEGLIGIBLE: f32 = 1e-12;
+
 /// What the scores say about each sequence.
 pub(super) struct Summary {
     /// Largest score.
@@ -119,7 +123,8 @@ impl Kernel for WeighPack<'_> {
     fn run<A: Arch>(self) {
         for ((row, &largest), &factor) in self.rows.iter_mut().zip(self.largest).zip(self.factor) {
             let e = (Pack::<f32, A>::new(*row) - Pack::splat(largest)).exp();
-            *row = (e * Pack::splat(factor)).to_array();
+            let counted = (e - Pack::splat(NEGLIGIBLE)).max(Pack::zero());
+            *row = (counted * Pack::splat(factor)).to_array();
         }
     }
 }
