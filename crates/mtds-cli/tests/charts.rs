@@ -33,8 +33,8 @@ fn charts(values: &[f64]) -> Vec<(&'static str, Picture)> {
         truth: swapped.clone(),
         times: values.to_vec(),
         bands: vec![band],
-        median: values.to_vec(),
-        y_range: None,
+        centre: values.to_vec(),
+        ..Fan::default()
     };
     let lines = |x_spacing| Lines {
         words: words(),
@@ -113,7 +113,7 @@ fn fan_draws_the_widest_band_first_so_that_all_are_seen() {
     let fan = Fan {
         bands: vec![band(0.5), band(0.95), band(0.8)],
         times: vec![0.0, 1.0],
-        median: vec![0.0; 2],
+        centre: vec![0.0; 2],
         ..Fan::default()
     };
     let svg = fan.draw().svg.render();
