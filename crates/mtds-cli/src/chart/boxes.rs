@@ -145,7 +145,8 @@ impl BoxMark<'_> {
         let (low, q1, q2, q3, high) =
             (at(whiskers.0)?, at(quartiles.0)?, at(*median)?, at(quartiles.1)?, at(whiskers.1)?);
         let numbers = [*median, quartiles.0, quartiles.1].map(|v| short_number(v, 2));
-        let title = format!("{}: median {}, quartiles {} and {}", self.name, numbers[0], numbers[1], numbers[2]);
+        let title =
+            format!("{}: median {}, quartiles {} and {}", self.name, numbers[0], numbers[1], numbers[2]);
         let across = |y: f64, reach: f64, classes: &str| {
             Path::segment((middle - reach, y), (middle + reach, y)).element(classes)
         };
@@ -170,7 +171,8 @@ impl BoxMark<'_> {
 
     fn draw_beyond(&self, middle: f64, frame: &Frame) -> Vec<Element> {
         let farthest = self.boxed.outliers.iter().copied();
-        let ends = farthest.chain([self.boxed.whiskers.0, self.boxed.whiskers.1]).filter_map(|v| frame.y.at(v));
+        let ends =
+            farthest.chain([self.boxed.whiskers.0, self.boxed.whiskers.1]).filter_map(|v| frame.y.at(v));
         let ends = ends.fold((f64::NEG_INFINITY, f64::INFINITY), |e, at| (e.0.max(at), e.1.min(at)));
         let marks = beyond(middle, ends, frame.edges);
         marks.into_iter().map(|mark| mark.set("style", format!("--this:{}", self.colour))).collect()

@@ -41,7 +41,9 @@ impl Draws {
         };
         let frame = Frame::new(layout);
         let mut data = self.shade(&frame);
-        data.push(group("draws").children(draws.iter().map(|d| Path::through(&frame.all(d)).element("draw"))));
+        data.push(
+            group("draws").children(draws.iter().map(|d| Path::through(&frame.all(d)).element("draw"))),
+        );
         data.push(Path::through(&frame.all(&truth)).element("truth dotted"));
         let seen = truth.iter().take(self.seen).filter_map(|p| frame.at(*p));
         data.extend(seen.map(|p| dot(p, 2.2).class("observed")));

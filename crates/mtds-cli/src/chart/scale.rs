@@ -179,7 +179,8 @@ fn one_two_five(range: Range, powers: std::ops::RangeInclusive<i32>) -> Vec<Tick
         let label = if plain { short_number(value, (-power).max(0) as usize) } else { format!("{value:e}") };
         Tick { value, label: label.replace('-', "−") }
     };
-    let within = |tick: &Tick| tick.value >= range.low * (1.0 - 1e-9) && tick.value <= range.high * (1.0 + 1e-9);
+    let within =
+        |tick: &Tick| tick.value >= range.low * (1.0 - 1e-9) && tick.value <= range.high * (1.0 + 1e-9);
     powers.flat_map(|power| [1, 2, 5].map(|factor| tick(factor, power))).filter(within).collect()
 }
 

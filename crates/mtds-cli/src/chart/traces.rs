@@ -61,7 +61,8 @@ impl Traces {
         let rows = self.examples.len().div_ceil(grid.columns);
         let bottom = grid.top + rows as f64 * (grid.height + LABEL);
         let height = bottom + if self.words.x.is_empty() { 22.0 } else { 40.0 };
-        let cells = self.examples.iter().enumerate().map(|(i, example)| grid.cell(i, self.examples.len(), example));
+        let cells =
+            self.examples.iter().enumerate().map(|(i, example)| grid.cell(i, self.examples.len(), example));
         let middle = 0.5 * (grid.left + WIDTH);
         let svg = root(&self.words, height)
             .children(headings(&self.words))

@@ -92,7 +92,8 @@ impl Violins {
 
     fn remark(&self, samples: &[Vec<Sample>], beyond: &[Element], frame: &Frame) -> Option<Element> {
         let left_out: usize = samples.iter().flatten().map(Sample::left_out).sum();
-        let far = samples.iter().flatten().filter_map(|s| s.values().last()).copied().fold(f64::NAN, f64::max);
+        let far =
+            samples.iter().flatten().filter_map(|s| s.values().last()).copied().fold(f64::NAN, f64::max);
         let mut words = Vec::new();
         if !beyond.is_empty() {
             words.push(format!("▲ goes on beyond the axis, to {} at most", short_number(far, 1)));
