@@ -30,8 +30,8 @@ fn the_whole_page_has_every_figure_and_says_nothing_is_missing() {
     // Kept, so that a person can look at it.
     std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("dho.html"), &html).expect("written");
     assert_eq!(html.matches("<section>").count(), 6);
-    // Examples 2, gallery 1, parameters 2; draws 2, predictives 4; violins 2 for each recipe; boxes 2.
-    assert_eq!(html.matches("role=\"img\"").count(), 5 + 6 + 4 + 2);
+    // Examples 2, gallery 2, parameters 2; draws 2, predictives 4; violins 2 for each recipe; boxes 2.
+    assert_eq!(html.matches("role=\"img\"").count(), 6 + 6 + 4 + 2);
     for absent in [">no data<", ": not computed yet", "Still missing", "preliminary"] {
         assert!(!html.contains(absent), "{absent}");
     }

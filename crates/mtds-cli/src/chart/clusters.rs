@@ -7,7 +7,7 @@ use super::{Key, WIDTH, Words};
 use crate::markup::{Element, number};
 
 /// Share of a cluster that marks may fill; the rest keeps clusters apart.
-const FILLED: f64 = 0.86;
+const FILLED: f64 = 0.8;
 /// Share of its place that a mark fills.
 const MARK: f64 = 0.84;
 /// Widest a mark becomes, each way, in drawing units.

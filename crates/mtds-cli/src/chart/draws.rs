@@ -76,8 +76,9 @@ impl Draws {
     }
 
     fn labels(&self, frame: &Frame) -> Vec<Element> {
-        let label = |at: f64| text((at - 4.0, frame.edges.top + 11.0), Anchor::End, "seen").class("note");
-        self.boundary(frame).filter(|at| at - frame.edges.left > 36.0).map(label).into_iter().collect()
+        let edges = frame.edges;
+        let label = |_| text((edges.left, edges.top - 3.0), Anchor::Start, "seen").class("note");
+        self.boundary(frame).map(label).into_iter().collect()
     }
 }
 

@@ -13,6 +13,10 @@ use std::f64::consts::TAU;
 /// Silverman's bandwidth h; `None` for fewer than two values or values that do not differ.
 pub fn silverman_bandwidth(sample: &Sample) -> Option<f64> {
     let values = sample.values();
+    // Compared, not computed: the mean of equal values need not be one of them.
+    if values.first() == values.last() {
+        return None;
+    }
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let std_dev = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
@@ -54,7 +58,7 @@ mod tests {
 
     #[test]
     fn samples_without_spread_have_no_bandwidth() {
-        for values in [&[][..], &[1.0], &[2.0, 2.0, 2.0]] {
+        for values in [&[][..], &[1.0], &[0.4, 0.4, 0.4, 0.4, 0.4]] {
             assert_eq!(silverman_bandwidth(&Sample::new(values, Spacing::Linear)), None, "{values:?}");
         }
     }

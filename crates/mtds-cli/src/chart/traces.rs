@@ -8,8 +8,12 @@ use crate::markup::Element;
 
 /// Horizontal gap between cells.
 const GUTTER: f64 = 12.0;
-/// Room above each cell for its label.
-const LABEL: f64 = 15.0;
+/// Room above each cell, with its label.
+const LABEL: f64 = 21.0;
+/// Room above cells without labels.
+const NO_LABEL: f64 = 10.0;
+/// A label this close to the side of a cell stays inside it.
+const INSIDE: f64 = 9.0;
 /// Least height of a cell's plot.
 const LOWEST: f64 = 24.0;
 /// Size of the labels of cells.
@@ -46,6 +50,8 @@ struct Grid {
     top: f64,
     width: f64,
     height: f64,
+    /// Room above each cell.
+    above: f64,
     times: Range,
     values: Range,
 }
@@ -59,7 +65,7 @@ impl Traces {
         };
         let grid = self.grid(self.y_range.unwrap_or(needed.padded(0.05)));
         let rows = self.examples.len().div_ceil(grid.columns);
-        let bottom = grid.top + rows as f64 * (grid.height + LABEL);
+        let bottom = grid.top + rows as f64 * (grid.height + grid.above);
         let height = bottom + if self.words.x.is_empty() { 22.0 } else { 40.0 };
         let cells =
             self.examples.iter().enumerate().map(|(i, example)| grid.cell(i, self.examples.len(), example));
@@ -83,6 +89,7 @@ impl Traces {
             top: top_margin(&self.words) - 8.0,
             width: (WIDTH - left - 8.0 - GUTTER * (columns - 1) as f64) / columns as f64,
             height,
+            above: if self.examples.iter().all(|e| e.label.is_empty()) { NO_LABEL } else { LABEL },
             times: Range { low: 0.0, high: longest.max(1) as f64 },
             values,
         }
@@ -94,7 +101,7 @@ impl Grid {
     fn cell(&self, index: usize, count: usize, example: &Example) -> Element {
         let (row, column) = (index / self.columns, index % self.columns);
         let left = self.left + column as f64 * (self.width + GUTTER);
-        let top = self.top + LABEL + row as f64 * (self.height + LABEL);
+        let top = self.top + self.above + row as f64 * (self.height + self.above);
         let (right, bottom) = (left + self.width, top + self.height);
         let x = Scale::linear(self.times, (left, right));
         let y = Scale::linear(self.values, (bottom, top));
@@ -108,7 +115,7 @@ impl Grid {
         }
         cell = cell.child(Path::segment((left, bottom), (right, bottom)).element("axis"));
         if index + self.columns >= count {
-            cell = cell.children(self.time_labels(x, bottom));
+            cell = cell.children(self.time_labels(x, left, bottom));
         }
         cell.children(self.line(example, x, y)).children(cell_label(example, (left, top), self.width))
     }
@@ -124,15 +131,21 @@ impl Grid {
         out
     }
 
-    fn time_labels(&self, x: Scale, bottom: f64) -> Vec<Element> {
+    /// Labels at the sides keep out of the neighbouring cells.
+    fn time_labels(&self, x: Scale, left: f64, bottom: f64) -> Vec<Element> {
         let ticks = x.ticks(((self.width / 42.0) as usize).clamp(1, 8));
+        let anchor = |at: f64| match at - left {
+            inside if inside > self.width - INSIDE => Anchor::End,
+            inside if inside < INSIDE => Anchor::Start,
+            _ => Anchor::Middle,
+        };
         let placed = ticks.into_iter().filter_map(|t| Some((x.at(t.value)?, t.label)));
-        placed.map(|(at, label)| text((at, bottom + 15.0), Anchor::Middle, label)).collect()
+        placed.map(|(at, label)| text((at, bottom + 15.0), anchor(at), label)).collect()
     }
 }
 
 fn y_ticks(values: Range, height: f64) -> Vec<Tick> {
-    Scale::linear(values, (0.0, height)).ticks(((height / 26.0) as usize).clamp(2, 5))
+    Scale::linear(values, (0.0, height)).ticks(((height / 18.0) as usize).clamp(2, 5))
 }
 
 fn cell_label(example: &Example, (left, top): (f64, f64), width: f64) -> Option<Element> {

@@ -14,9 +14,9 @@ use crate::markup::Element;
 const HEIGHT: f64 = 320.0;
 /// Points along the outline of a violin.
 const OUTLINE: usize = 48;
-/// A few far values may not squeeze everything else: beyond this ratio of the whole range to the range of
-/// the central 90 %, the axis shows the latter.
-const SQUEEZE: f64 = 1.8;
+/// A few far values may not squeeze everything else: where those beyond the central 90 % would lengthen the
+/// axis on one side by more than this share, it ends without them.
+const SQUEEZE: f64 = 0.6;
 
 /// Violins of one kind, one in every cluster.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -87,7 +87,10 @@ impl Violins {
         if self.y_spacing == Spacing::Log && whole.low > 0.0 {
             return Some(Range { low: whole.low / 1.1, high: whole.high * 1.1 });
         }
-        Some(if whole.span() > SQUEEZE * central.span() { central } else { whole }.padded(0.05))
+        let room = SQUEEZE * central.span();
+        let low = if central.low - whole.low > room { central.low } else { whole.low };
+        let high = if whole.high - central.high > room { central.high } else { whole.high };
+        Some(Range { low, high }.padded(0.05))
     }
 
     fn remark(&self, samples: &[Vec<Sample>], beyond: &[Element], frame: &Frame) -> Option<Element> {

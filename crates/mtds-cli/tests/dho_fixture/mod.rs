@@ -166,7 +166,8 @@ fn sample_panel(name: &str, seed: u64) -> SamplePanel {
 
 fn predictive(name: &str, model: &str, seed: u64, width: f64) -> PredictivePanel {
     let outputs = member(seed);
-    let mean: Vec<f64> = outputs.windows(3).skip(29).map(|w| w.iter().sum::<f64>() / 3.0).collect();
+    let around = |i: usize| &outputs[i - 1..(i + 2).min(outputs.len())];
+    let mean: Vec<f64> = (30..80).map(|i| around(i).iter().sum::<f64>() / around(i).len() as f64).collect();
     let spread = |i: usize| 0.1 + width * 0.25 * (i as f64 / 20.0).min(1.0) * (-(i as f64) / 60.0).exp();
     let edge = |sign: f64| mean.iter().enumerate().map(|(i, m)| m + sign * spread(i)).collect();
     PredictivePanel {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use mtds_experiments::dho::compare::{Score, Unit};
 use mtds_experiments::dho::{Comparison, Finding};
 
-use super::DhoReport;
 use super::names::{full_name, model_name, shown_sizes};
 use super::published::{self, Subject};
+use super::{DhoReport, RecipeLabel};
 use crate::chart::scale::short_number;
 use crate::report::{Better, Block, Cell, Column, Group, Table};
 
@@ -20,46 +20,40 @@ pub(super) fn significance(report: &DhoReport<'_>) -> Block {
         return Block::Text("Tests of significance: none yet, they need an MTLDS and a baseline.".into());
     }
     let against = [("pooled", Subject::Pooled), ("single", Subject::Single)];
-    let groups = against.into_iter().map(|(name, subject)| significance_group(report, name, subject));
+    let groups = against.into_iter().flat_map(|baseline| {
+        report.recipes.iter().map(move |recipe| significance_group(report, recipe, baseline))
+    });
     Block::Table(Table {
         caption: format!(
             "Is an MTLDS better than a baseline, or was it luck? Difference in RMSE (below 0: the MTLDS is better) and \
-             two-sided p-values of Welch's t-test and the Mann–Whitney U-test, over repetitions, which are \
-             independent, and over single sequences, of which there are more. The verdict is better or worse \
-             where both tests over repetitions have p < {LEVEL}."
+             two-sided p-values of Welch's t-test and the Mann–Whitney U-test: over repetitions, which are \
+             independent, and over single sequences (seq.), of which there are more. The verdict is better or worse \
+             where both tests over repetitions have p < {LEVEL}; beside it, what the paper found."
         ),
-        columns: [
-            "",
-            "t",
-            "difference",
-            "Welch p",
-            "U-test p",
-            "by sequence: Welch p",
-            "U-test p",
-            "verdict",
-            "paper",
-        ]
-        .map(|heading| {
-            if heading == "difference" {
-                Column::score(heading, Better::Neither, 3)
-            } else {
-                Column::names(heading)
-            }
-        })
-        .to_vec(),
+        columns: significance_columns(),
         groups: groups.filter(|group| !group.rows.is_empty()).collect(),
     })
 }
 
-fn significance_group(report: &DhoReport<'_>, baseline: &str, subject: Subject) -> Group {
+fn significance_columns() -> Vec<Column> {
+    let number = |heading: &str| Column::score(heading, Better::Neither, 3);
+    let mut columns = vec![Column::names(""), Column::names("t"), number("difference")];
+    columns.extend(["Welch", "U-test", "Welch, seq.", "U-test, seq.", "verdict", "paper"].map(Column::names));
+    columns
+}
+
+fn significance_group(report: &DhoReport<'_>, recipe: &RecipeLabel, baseline: (&str, Subject)) -> Group {
     let sizes = shown_sizes(report.protocol);
     let is_shown = |c: &&Comparison| {
-        c.against == baseline && c.unit == Unit::Repetition && c.n.is_some_and(|n| sizes.contains(&n))
+        c.against == baseline.0
+            && c.model == recipe.model()
+            && c.unit == Unit::Repetition
+            && c.n.is_some_and(|n| sizes.contains(&n))
     };
     let rows = report.assembly.comparisons.iter().filter(is_shown);
     Group {
-        label: format!("against {}", model_name(baseline, None)),
-        rows: rows.map(|comparison| significance_cells(report, comparison, subject)).collect(),
+        label: format!("{}, against {}", recipe.label, model_name(baseline.0, None)),
+        rows: rows.map(|comparison| significance_cells(report, comparison, baseline.1)).collect(),
     }
 }
 
@@ -76,7 +70,7 @@ fn significance_cells(report: &DhoReport<'_>, comparison: &Comparison, subject: 
     let papers = comparison.n.and_then(|n| published::is_better(n, comparison.t, subject));
     let papers = papers.map_or("–", |is_better| if is_better { "better" } else { "cannot tell" });
     vec![
-        Cell::Text(full_name(report, &comparison.model, comparison.n)),
+        Cell::Text(model_name(&comparison.model, comparison.n)),
         Cell::Words(comparison.t.to_string()),
         Cell::Number(comparison.difference),
         welch(Some(comparison)),

@@ -26,7 +26,7 @@ pub(super) fn section(report: &DhoReport<'_>) -> Section {
             .into(),
     };
     let gallery = Figure {
-        pictures: vec![gallery(report)],
+        pictures: gallery(report),
         caption:
             "More members, all drawn to one scale. Some ring on to the end, others are over after a few \
                   steps; slow and fast oscillations mix in different proportions."
@@ -68,17 +68,24 @@ fn few(report: &DhoReport<'_>) -> Vec<Picture> {
     vec![picture("Training sequences", training, 2), picture("Test sequences", test, 1)]
 }
 
-fn gallery(report: &DhoReport<'_>) -> Picture {
+/// In two halves, so that they fill the page on a wide screen and stack on a narrow one.
+fn gallery(report: &DhoReport<'_>) -> Vec<Picture> {
     let sequences = &report.examples.gallery;
-    let examples = sequences.iter().map(|values| Example { label: String::new(), values: values.clone() });
-    Traces {
-        words: Words::new("", "step t", "").describe(format!("{} members of the family", sequences.len())),
-        examples: examples.collect(),
-        columns: 4,
-        row_height: 56.0,
-        y_range: None,
-    }
-    .draw()
+    let range = Range::of(sequences.iter().flatten().copied()).map(|r| r.padded(0.05));
+    let description = format!("Members of the family, {} in all", sequences.len());
+    let picture = |half: &[Vec<f64>]| {
+        let example = |values: &Vec<f64>| Example { label: String::new(), values: values.clone() };
+        Traces {
+            words: Words::new("", "step t", "").describe(&description),
+            examples: half.iter().map(example).collect(),
+            columns: 2,
+            row_height: 56.0,
+            y_range: range,
+        }
+        .draw()
+    };
+    let (left, right) = sequences.split_at(sequences.len().div_ceil(2));
+    [left, right].into_iter().filter(|half| !half.is_empty() || sequences.is_empty()).map(picture).collect()
 }
 
 fn numbered(sequences: &[Vec<f64>]) -> Vec<Example> {
@@ -103,7 +110,7 @@ fn frequencies() -> Picture {
 
 fn decays() -> Picture {
     Densities {
-        words: Words::new("Decay factor ρ", "per step", "density")
+        words: Words::new("Decay factor ρ", "factor per step", "density")
             .describe("Densities of the two decay factors, rising towards 1"),
         curves: vec![decay_curve(0), decay_curve(1)],
     }

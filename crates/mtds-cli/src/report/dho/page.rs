@@ -52,8 +52,10 @@ fn facts(report: &DhoReport<'_>) -> Vec<(String, String)> {
         );
         facts.extend(last.map(|r| score_fact(report, r, "negative log likelihood", 2, |r| r.nll, |p| p.nll)));
         facts.extend(gap_of(report, recipe, n).map(|gap| {
-            let meaning =
-                format!("nats per sequence from the true model, MTLDS-{n}: {}", band_name(gap.gap.mean));
+            let meaning = format!(
+                "nats per sequence from the true model, MTLDS\u{2011}{n}: {}",
+                band_name(gap.gap.mean)
+            );
             (short_number(gap.gap.mean, 2), meaning)
         }));
     }
@@ -91,7 +93,7 @@ fn score_fact(
     others.extend(papers.map(|value| format!("paper {}", short_number(value, published::DECIMALS))));
     others.extend(oracle.map(|other| format!("best possible {}", short_number(score(other), decimals))));
     let others = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
-    (short_number(score(row), decimals), format!("{meaning} after {} steps, MTLDS-{n}{others}", row.t))
+    (short_number(score(row), decimals), format!("{meaning} after {} steps, MTLDS\u{2011}{n}{others}", row.t))
 }
 
 fn score_section(report: &DhoReport<'_>) -> Section {

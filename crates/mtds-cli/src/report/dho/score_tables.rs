@@ -88,22 +88,30 @@ fn published_cells(report: &DhoReport<'_>, row: &published::PublishedRow) -> Vec
 /// Whether intervals hold, and CRPS.
 pub(super) fn calibration(report: &DhoReport<'_>) -> Table {
     let sizes = shown_sizes(report.protocol);
-    let is_shown = |row: &&Row| !row.model.starts_with("mtlds-") || row.n.is_some_and(|n| sizes.contains(&n));
-    let group = |t: &usize| Group {
-        label: format!("after {t} observations"),
+    let is_shown = |row: &&Row| row.n.is_none_or(|n| !row.model.starts_with("mtlds-") || sizes.contains(&n));
+    let group = |label: String, t: usize, is_in: &dyn Fn(&&Row) -> bool| Group {
+        label,
         rows: report
             .assembly
             .rows
             .iter()
-            .filter(|row| row.t == *t)
-            .filter(is_shown)
+            .filter(|row| row.t == t && is_shown(row) && is_in(row))
             .map(|row| calibration_cells(report, row))
             .collect(),
     };
+    // The oracle is what others are compared with: apart from the comparison between them.
+    let groups = report.protocol.seen.iter().flat_map(|t| {
+        let label = format!("after {t} observations");
+        [
+            group(label, *t, &|row| row.model != "oracle"),
+            group(String::new(), *t, &|row| row.model == "oracle"),
+        ]
+    });
     Table {
         caption: "Whether the intervals hold: per cent of true values inside the central 50, 80 and 95\u{a0}% intervals, \
                   nearest is best (too few inside: too sure of itself; too many: too cautious). CRPS scores the whole \
-                  forecast in the units of the data, lower is better. The paper has none of these."
+                  forecast in the units of the data, lower is better. The paper has none of these. \
+                  The best learned model in bold."
             .into(),
         columns: vec![
             Column::names("Model"),
@@ -112,7 +120,7 @@ pub(super) fn calibration(report: &DhoReport<'_>) -> Table {
             Column::score("in 95\u{a0}%", Better::Near(95.0), 1),
             Column::score("CRPS", Better::Lower, 4),
         ],
-        groups: report.protocol.seen.iter().map(group).filter(|group| !group.rows.is_empty()).collect(),
+        groups: groups.filter(|group| !group.rows.is_empty()).collect(),
     }
 }
 
