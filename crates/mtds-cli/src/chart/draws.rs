@@ -2,11 +2,12 @@
 
 use super::axes::{Frame, Layout, no_data};
 use super::scale::{Range, Spacing, ranges};
-use super::svg::{Anchor, Path, dot, group, text};
+use super::svg::{Anchor, Path, SMALL, dot, group, text, text_width};
 use super::{Key, Picture, Words};
 use crate::markup::Element;
 
 const HEIGHT: f64 = 260.0;
+const SEEN: &str = "← seen";
 
 /// The numbers of a chart of draws.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -75,10 +76,12 @@ impl Draws {
         self.boundary(frame).map(rect).into_iter().collect()
     }
 
+    /// Beside the shade, where outputs seldom reach the top.
     fn labels(&self, frame: &Frame) -> Vec<Element> {
         let edges = frame.edges;
-        let label = |_| text((edges.left, edges.top - 3.0), Anchor::Start, "seen").class("note");
-        self.boundary(frame).map(label).into_iter().collect()
+        let label = |at: f64| text((at + 5.0, edges.top + 4.0), Anchor::Start, SEEN).class("note");
+        let fits = |at: &f64| at + 5.0 + text_width(SEEN, SMALL) < edges.right;
+        self.boundary(frame).filter(fits).map(label).into_iter().collect()
     }
 }
 

@@ -41,9 +41,12 @@ pub(super) fn section(report: &DhoReport<'_>) -> Section {
     };
     Section::new(
         "The family",
-        "Every sequence has 80 steps and is made by four numbers of its own. A model never sees them: it must \
-         find out from the sequences what the family has in common, and from the first steps of a new one \
-         which member it is.",
+        format!(
+            "Every sequence has {} steps and is made by four numbers of its own. A model never sees them: it must \
+             find out from the sequences what the family has in common, and from the first steps of a new one \
+             which member it is.",
+            report.protocol.n_time
+        ),
     )
     .with(Block::Figure(examples))
     .with(Block::Figure(gallery))

@@ -31,14 +31,15 @@ pub(super) fn figures(report: &DhoReport<'_>) -> Vec<Block> {
 }
 
 fn figure(report: &DhoReport<'_>, recipe: Option<(usize, &RecipeLabel)>) -> Figure {
-    let which = recipe.map_or(String::new(), |(_, recipe)| format!(" MTLDS learned by {}.", recipe.label));
+    let which = recipe.map_or(String::new(), |(_, recipe)| format!(" MTLDS: {}.", recipe.label));
     Figure {
         pictures: charts().iter().map(|chart| picture(report, recipe, chart)).collect(),
         caption: format!(
             "Scores of the forecasts of all test sequences after t observations.{which} A violin is wide where \
-             many sequences have that score; bars mark the best, the median and the worst; lower is better. \
-             RMSE is on a logarithmic axis, down to the noise that nothing can forecast. For NLL, the lower line \
-             is a perfect forecast with the true noise, the upper one the paper's reference with twice that noise."
+             many sequences have that score; bars mark the best, the median and the worst; lower is better. RMSE is \
+             on a logarithmic axis. The dashed line is what is left when all but the noise is known: no model \
+             stays below it on average, though single sequences can, by luck. The dotted line is the paper's \
+             reference for NLL, with twice the noise."
         ),
     }
 }
@@ -50,7 +51,7 @@ fn charts() -> [Chart; 2] {
             heading: "Error of the mean forecast",
             label: "RMSE",
             spacing: Spacing::Log,
-            references: vec![reference(NOISE_STD, "nothing can be better: the noise itself, s = 0.05")],
+            references: vec![reference(NOISE_STD, "the noise itself, s = 0.05")],
             score: |score| score.rmse,
         },
         Chart {
@@ -58,7 +59,7 @@ fn charts() -> [Chart; 2] {
             label: "NLL, nats per step",
             spacing: Spacing::Linear,
             references: vec![
-                reference(gaussian_entropy(NOISE_STD), "nothing can be better: the noise itself, s = 0.05"),
+                reference(gaussian_entropy(NOISE_STD), "the noise itself, s = 0.05"),
                 reference(
                     gaussian_entropy(NLL_REFERENCE_STD),
                     "Gaussian entropy for s = 0.1, as in the paper",
