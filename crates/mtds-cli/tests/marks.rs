@@ -1,4 +1,4 @@
-//! Charts of samples and sequences: the marks they consist of, and what they do with values that have no place.
+//! Charts of samples and sequences: the marks they consist of, and values that have no place.
 
 mod balance;
 

@@ -97,7 +97,7 @@ impl Traces {
 }
 
 impl Grid {
-    /// Cell number `index` of `count`, with the axes that its place asks for: values at the left, times below.
+    /// Cell number `index` of `count`, with the axes that its place asks for: values left, times below.
     fn cell(&self, index: usize, count: usize, example: &Example) -> Element {
         let (row, column) = (index / self.columns, index % self.columns);
         let left = self.left + column as f64 * (self.width + GUTTER);

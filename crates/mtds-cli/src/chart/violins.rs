@@ -1,4 +1,4 @@
-//! Violins: the distribution of scores, in clusters; bars mark the smallest value, the median and the largest.
+//! Violins: the distribution of scores, in clusters; bars mark the smallest, the middle and the largest value.
 //!
 //! The density is estimated along the axis as it is drawn: on a logarithmic axis, of the logarithms.
 

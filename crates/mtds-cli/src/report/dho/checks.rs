@@ -25,10 +25,11 @@ pub(super) fn significance(report: &DhoReport<'_>) -> Block {
     });
     Block::Table(Table {
         caption: format!(
-            "Is an MTLDS better than a baseline, or was it luck? Difference in RMSE (below 0: the MTLDS is better) and \
-             two-sided p-values of Welch's t-test and the Mann–Whitney U-test: over repetitions, which are \
-             independent, and over single sequences (seq.), of which there are more. The verdict is better or worse \
-             where both tests over repetitions have p < {LEVEL}; beside it, what the paper found."
+            "Is an MTLDS better than a baseline, or was it luck? Difference in RMSE (below 0: the MTLDS is \
+             better) and two-sided p-values of Welch's t-test and the Mann–Whitney U-test: over \
+             repetitions, which are independent, and over single sequences (seq.), of which there are \
+             more. The verdict is better or worse where both tests over repetitions have p < {LEVEL}; \
+             beside it, what the paper found."
         ),
         columns: significance_columns(),
         groups: groups.filter(|group| !group.rows.is_empty()).collect(),
@@ -113,9 +114,10 @@ pub(super) fn findings(report: &DhoReport<'_>) -> Block {
         return Block::Text(text.into());
     }
     Block::Table(Table {
-        caption: "Models that were better than the oracle beyond three of its Monte-Carlo standard errors. On few \
-                  sequences chance can do that to a model that is close: compare the excess with its standard \
-                  error over sequences. Far beyond it, something is wrong with one of the two."
+        caption: "Models that were better than the oracle beyond three of its Monte-Carlo standard errors. \
+                  On few sequences chance can do that to a model that is close: compare the excess with \
+                  its standard error over sequences. Far beyond it, something is wrong with one of the \
+                  two."
             .into(),
         columns: vec![
             Column::names("Model"),

@@ -35,12 +35,12 @@ pub(super) fn section(report: &DhoReport<'_>) -> Section {
     }
     let figure = Figure {
         pictures: vec![picture(report, None), picture(report, Some(near_range(report)))],
-        caption: "How much less likely whole test sequences are under a model learned from N sequences than under the \
-                  truth: 0 is the true model, lower is better. Boxes hold the middle half of the repetitions, the \
-                  bar is their median; whiskers go to the most extreme repetition within 1.5 times the height \
-                  of the box, circles beyond. On the right the part near the truth, with the words that Kass \
-                  & Raftery have for such differences: how strong the evidence of one whole sequence is, on average, \
-                  against the model."
+        caption: "How much less likely whole test sequences are under a model learned from N sequences \
+                  than under the truth: 0 is the true model, lower is better. Boxes hold the middle half \
+                  of the repetitions, the bar is their median; whiskers go to the most extreme repetition \
+                  within 1.5 times the height of the box, circles beyond. On the right the part near the \
+                  truth, with the words that Kass & Raftery have for such differences: how strong the \
+                  evidence of one whole sequence is, on average, against the model."
             .into(),
     };
     section.with(Block::Figure(figure)).with(Block::Table(table(report)))

@@ -20,9 +20,9 @@ const CURVE: usize = 120;
 pub(super) fn section(report: &DhoReport<'_>) -> Section {
     let examples = Figure {
         pictures: few(report),
-        caption: "Sequences to learn from, and sequences to be forecast. All are members of one family: two damped \
-                  oscillations added up, observed with a little noise. No two have the same frequencies or \
-                  decay at the same rate, so none can be forecast by copying another."
+        caption: "Sequences to learn from, and sequences to be forecast. All are members of one family: \
+                  two damped oscillations added up, observed with a little noise. No two have the same \
+                  frequencies or decay at the same rate, so none can be forecast by copying another."
             .into(),
     };
     let gallery = Figure {
@@ -34,17 +34,17 @@ pub(super) fn section(report: &DhoReport<'_>) -> Section {
     };
     let parameters = Figure {
         pictures: vec![frequencies(), decays()],
-        caption: "How the four numbers behind a sequence are drawn. Frequencies are uniform; the second component \
-                  is the faster one, though not always. Half-lives are uniform too, which puts most decay factors \
-                  close to 1: the slower the decay, the closer."
+        caption: "How the four numbers behind a sequence are drawn. Frequencies are uniform; the second \
+                  component is the faster one, though not always. Half-lives are uniform too, which puts \
+                  most decay factors close to 1: the slower the decay, the closer."
             .into(),
     };
     Section::new(
         "The family",
         format!(
-            "Every sequence has {} steps and is made by four numbers of its own. A model never sees them: it must \
-             find out from the sequences what the family has in common, and from the first steps of a new one \
-             which member it is.",
+            "Every sequence has {} steps and is made by four numbers of its own. A model never sees them: \
+             it must find out from the sequences what the family has in common, and from the first steps \
+             of a new one which member it is.",
             report.protocol.n_time
         ),
     )

@@ -24,9 +24,10 @@ pub(super) fn section(report: &DhoReport<'_>) -> Section {
 fn sample_figure(report: &DhoReport<'_>) -> Figure {
     Figure {
         pictures: report.samples.iter().map(sample_picture).collect(),
-        caption: "Each thin line is one way in which the model thinks the sequence may go on, after the shaded steps. \
-                  Where the lines agree, the model is sure; where they spread, the shaded steps do not yet \
-                  tell. The dotted line is what happened: it should look like one of the draws."
+        caption: "Each thin line is one way in which the model thinks the sequence may go on, after the \
+                  shaded steps. Where the lines agree, the model is sure; where they spread, the shaded \
+                  steps do not yet tell. The dotted line is what happened: it should look like one of the \
+                  draws."
             .into(),
     }
 }
@@ -46,10 +47,10 @@ fn sample_picture(panel: &SamplePanel) -> Picture {
 fn predictive_figure(report: &DhoReport<'_>) -> Figure {
     Figure {
         pictures: predictive_pictures(report),
-        caption: "Mean forecast and 95\u{a0}% interval for the same sequences from two models. The oracle knows the \
-                  distribution that the data come from and computes the exact answer: no interval can be narrower \
-                  and still be right. The closer a model's picture is to the oracle's, the less there is left \
-                  to learn."
+        caption: "Mean forecast and 95\u{a0}% interval for the same sequences from two models. The oracle \
+                  knows the distribution that the data come from and computes the exact answer: on average, no \
+                  interval can be narrower and still be right. The closer a model's picture is to the \
+                  oracle's, the less there is left to learn."
             .into(),
     }
 }

@@ -1,5 +1,5 @@
-//! The report of `mtds reproduce dho`: every figure and table of the paper's oscillator sections, from numbers
-//! that others computed.
+//! The report of `mtds reproduce dho`: every figure and table of the paper's oscillator sections, from
+//! numbers that others computed.
 //!
 //! | module | shows |
 //! |---|---|

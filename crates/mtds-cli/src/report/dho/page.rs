@@ -1,4 +1,4 @@
-//! The page in order: the family, single forecasts, scores, convergence, what the numbers can carry, how it was made.
+//! The page in order: the family, single forecasts, scores, convergence, checks, how it was made.
 
 use super::convergence::{self, band_name, gap_of};
 use super::published::{self, Subject};
@@ -19,9 +19,9 @@ pub fn page(report: &DhoReport<'_>) -> Page {
     Page {
         title: "Damped oscillators: the paper's experiment again".into(),
         subtitle: format!(
-            "How soon, and how well, does a model adapt to a new member of a family it has learned? Every figure and table \
-             of the paper's oscillator sections, made here, beside the published numbers and the best possible \
-             answer.{preliminary}"
+            "How soon, and how well, does a model adapt to a new member of a family it has learned? Every \
+             figure and table of the paper's oscillator sections, made here, beside the published numbers \
+             and the best possible answer.{preliminary}"
         ),
         facts: facts(report),
         sections: vec![
@@ -99,9 +99,9 @@ fn score_fact(
 fn score_section(report: &DhoReport<'_>) -> Section {
     let mut section = Section::new(
         "Forecasts of new sequences",
-        "Every model is shown the first t steps of the same new sequences and forecasts the rest. Pooled is one \
-         system for all sequences; STL learns each new sequence from scratch; the MTLDS has learned from \
-         N others what such sequences can be; the oracle knows it.",
+        "Every model is shown the first t steps of the same new sequences and forecasts the rest. Pooled \
+         is one system for all sequences; STL learns each new sequence from scratch; the MTLDS has learned \
+         from N others what such sequences can be; the oracle knows it.",
     )
     .with(Block::Table(score_tables::against_the_paper(report)));
     for figure in scores::figures(report) {
@@ -115,7 +115,8 @@ fn score_section(report: &DhoReport<'_>) -> Section {
 fn checks_section(report: &DhoReport<'_>) -> Section {
     Section::new(
         "What the numbers can carry",
-        "Test sequences are few and repetitions fewer: a difference counts only if chance is unlikely to have made it.",
+        "Test sequences are few and repetitions fewer: a difference counts only if chance is unlikely to \
+         have made it.",
     )
     .with(checks::significance(report))
     .with(checks::findings(report))
@@ -126,8 +127,8 @@ fn making(report: &DhoReport<'_>) -> Section {
     settings.extend(report.timings.iter().map(|(stage, secs)| (format!("time: {stage}"), seconds(*secs))));
     let mut section = Section::new(
         "How it was made",
-        "The experiment falls into cells, one model in one repetition each, that are kept and can be resumed. All numbers \
-         follow from the seed.",
+        "The experiment falls into cells, one model in one repetition each, that are kept and can be \
+         resumed. All numbers follow from the seed.",
     );
     if !report.commands.is_empty() {
         section = section.with(Block::Commands(report.commands.clone()));

@@ -1,8 +1,8 @@
 //! The numbers that the paper reports for the oscillators, to be shown beside ours.
 //!
 //! Source: Bird & Williams (2020), Customizing Sequence Generation with Multi-Task Dynamical Systems,
-//! supplementary material, table "DHO test results": predictive RMSE and NLL after t = 10, 20, 40, two decimals,
-//! means over 10 repetitions of 20 test sequences, no standard errors.
+//! supplementary material, table "DHO test results": predictive RMSE and NLL after t = 10, 20, 40, two
+//! decimals, means over 10 repetitions of 20 test sequences, no standard errors.
 
 /// Where the numbers come from, for captions.
 pub const SOURCE: &str = "Bird & Williams (2020), supplementary material, table of DHO test results";

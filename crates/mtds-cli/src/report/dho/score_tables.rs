@@ -17,10 +17,10 @@ pub(super) fn against_the_paper(report: &DhoReport<'_>) -> Table {
     groups.push(Group { label: "Oracle".into(), rows: vec![oracle] });
     Table {
         caption: format!(
-            "Error (RMSE) and negative log likelihood (NLL, nats per step) of forecasts after t observations; \
-             lower is better, the best of each group in bold. Numbers made here are means over \
-             repetitions, ± one standard error; a dash is not computed yet. Published: {SOURCE}, where no errors are \
-             given. No model can be better than the oracle, save by chance."
+            "Error (RMSE) and negative log likelihood (NLL, nats per step) of forecasts after t \
+             observations; lower is better, the best of each group in bold. Numbers made here are means \
+             over repetitions, ± one standard error; a dash is not computed yet. Published: {SOURCE}, \
+             where no errors are given. No model can be better than the oracle, save by chance."
         ),
         columns: score_columns(report, 3, 2),
         groups,
@@ -108,10 +108,10 @@ pub(super) fn calibration(report: &DhoReport<'_>) -> Table {
         ]
     });
     Table {
-        caption: "Whether the intervals hold: per cent of true values inside the central 50, 80 and 95\u{a0}% intervals, \
-                  nearest is best (too few inside: too sure of itself; too many: too cautious). CRPS scores the whole \
-                  forecast in the units of the data, lower is better. The paper has none of these. \
-                  The best learned model in bold."
+        caption: "Whether the intervals hold: per cent of true values inside the central 50, 80 and \
+                  95\u{a0}% intervals, nearest is best (too few inside: too sure of itself; too many: too \
+                  cautious). CRPS scores the whole forecast in the units of the data, lower is better. The \
+                  paper has none of these. The best learned model in bold."
             .into(),
         columns: vec![
             Column::names("Model"),
@@ -156,8 +156,8 @@ pub(super) fn left_to_gain(report: &DhoReport<'_>) -> Table {
         cells
     };
     Table {
-        caption: "What is left to gain: score less that of the oracle on the same sequences, for every training size. \
-                  0 would be perfect; the best of each column in bold."
+        caption: "What is left to gain: score less that of the oracle on the same sequences, for every \
+                  training size. 0 would be perfect; the best of each column in bold."
             .into(),
         columns: score_columns(report, 3, 2),
         groups: vec![Group { label: String::new(), rows: models.into_iter().map(row).collect() }],

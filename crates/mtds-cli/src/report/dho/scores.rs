@@ -35,11 +35,11 @@ fn figure(report: &DhoReport<'_>, recipe: Option<(usize, &RecipeLabel)>) -> Figu
     Figure {
         pictures: charts().iter().map(|chart| picture(report, recipe, chart)).collect(),
         caption: format!(
-            "Scores of the forecasts of all test sequences after t observations.{which} A violin is wide where \
-             many sequences have that score; bars mark the best, the median and the worst; lower is better. RMSE is \
-             on a logarithmic axis. The dashed line is what is left when all but the noise is known: no model \
-             stays below it on average, though single sequences can, by luck. The dotted line is the paper's \
-             reference for NLL, with twice the noise."
+            "Scores of the forecasts of all test sequences after t observations.{which} A violin is wide \
+             where many sequences have that score; bars mark the best, the median and the worst; lower is \
+             better. RMSE is on a logarithmic axis. The dashed line is what is left when all but the noise \
+             is known: no model stays below it on average, though single sequences can, by luck. The \
+             dotted line is the paper's reference for NLL, with twice the noise."
         ),
     }
 }
