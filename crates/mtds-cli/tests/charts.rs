@@ -3,8 +3,9 @@
 mod balance;
 
 use mtds_cli::chart::{
-    Band, Coverage, CoveragePoint, CoverageSeries, Fan, Lines, Morph, Picture, Point, Scatter, Series,
-    Spacing, Stroke, Trace, Words,
+    Band, BoxGroup, Boxes, Coverage, CoveragePoint, CoverageSeries, Densities, DensityCurve, Draws, Example,
+    Fan, Lines, Morph, Picture, Point, Reference, Scatter, Series, Spacing, Stroke, Trace, Traces,
+    ViolinGroup, Violins, Words,
 };
 
 const ODD: [&[f64]; 9] = [
@@ -33,8 +34,8 @@ fn charts(values: &[f64]) -> Vec<(&'static str, Picture)> {
         truth: swapped.clone(),
         times: values.to_vec(),
         bands: vec![band],
-        median: values.to_vec(),
-        y_range: None,
+        centre: values.to_vec(),
+        ..Fan::default()
     };
     let lines = |x_spacing| Lines {
         words: words(),
@@ -52,13 +53,49 @@ fn charts(values: &[f64]) -> Vec<(&'static str, Picture)> {
     let coverage = Coverage { words: words(), series: vec![CoverageSeries { label: "c".into(), points }] };
     let trace = Trace { label: "t".into(), position: f64::NAN, values: values.to_vec() };
     let morph = Morph { words: words(), traces: vec![trace.clone(), trace], colour: "c".into() };
-    vec![
+    let mut charts = sample_charts(values, &pairs);
+    charts.extend([
         ("fan", fan.draw()),
         ("lines", lines(Spacing::Linear).draw()),
         ("log lines", lines(Spacing::Log).draw()),
         ("scatter", scatter.draw()),
         ("coverage", coverage.draw()),
         ("morph", morph.draw()),
+    ]);
+    charts
+}
+
+fn sample_charts(values: &[f64], pairs: &[(f64, f64)]) -> Vec<(&'static str, Picture)> {
+    let references = vec![Reference { value: f64::NAN, label: "r".into() }];
+    let clusters = vec!["a".to_string(), "b".to_string()];
+    let samples = vec![values.to_vec(), Vec::new()];
+    let group = ViolinGroup { label: "g".into(), colour: "red".into(), samples: samples.clone() };
+    let violins = |y_spacing| Violins {
+        words: words(),
+        clusters: clusters.clone(),
+        groups: vec![group.clone(), group.clone()],
+        references: references.clone(),
+        y_spacing,
+    };
+    let boxes = Boxes {
+        words: words(),
+        clusters: clusters.clone(),
+        groups: vec![BoxGroup { label: "g".into(), colour: "red".into(), samples }],
+        references: references.clone(),
+        ..Boxes::default()
+    };
+    let example = Example { label: "e".into(), values: values.to_vec() };
+    let traces = Traces { words: words(), examples: vec![example], columns: 2, ..Traces::default() };
+    let draws = vec![values.to_vec()];
+    let draws = Draws { words: words(), truth: values.to_vec(), seen: 1, draws, y_range: None };
+    let curves = vec![DensityCurve { label: "c".into(), points: pairs.to_vec() }];
+    vec![
+        ("violins", violins(Spacing::Linear).draw()),
+        ("log violins", violins(Spacing::Log).draw()),
+        ("boxes", boxes.draw()),
+        ("traces", traces.draw()),
+        ("draws", draws.draw()),
+        ("densities", Densities { words: words(), curves }.draw()),
     ]
 }
 
@@ -113,7 +150,7 @@ fn fan_draws_the_widest_band_first_so_that_all_are_seen() {
     let fan = Fan {
         bands: vec![band(0.5), band(0.95), band(0.8)],
         times: vec![0.0, 1.0],
-        median: vec![0.0; 2],
+        centre: vec![0.0; 2],
         ..Fan::default()
     };
     let svg = fan.draw().svg.render();

@@ -23,6 +23,8 @@ pub struct Layout<'a> {
     pub x_spacing: Spacing,
     /// Data range of the vertical axis.
     pub y: Range,
+    /// Spacing of the vertical axis.
+    pub y_spacing: Spacing,
 }
 
 /// A laid-out frame: scales ready for drawing.
@@ -30,6 +32,8 @@ pub struct Layout<'a> {
 pub struct Frame<'a> {
     words: &'a Words,
     height: f64,
+    /// Ticks of the horizontal axis that stand for names; empty if it shows numbers.
+    names: Vec<Tick>,
     /// Horizontal scale.
     pub x: Scale,
     /// Vertical scale.
@@ -56,12 +60,18 @@ impl<'a> Frame<'a> {
     pub fn new(layout: Layout<'a>) -> Self {
         let words = layout.words;
         let (top, bottom) = (top_margin(words), layout.height - bottom_margin(words));
-        let y = Scale::linear(layout.y, (bottom, top));
+        let y = Scale::spaced(layout.y_spacing, layout.y, (bottom, top));
         let widest =
             y_ticks(&y, bottom - top).iter().map(|t| text_width(&t.label, SMALL)).fold(0.0, f64::max);
         let edges = Edges { left: (widest + 10.0).max(24.0), top, right: WIDTH - RIGHT, bottom };
         let x = Scale::spaced(layout.x_spacing, layout.x, (edges.left, edges.right));
-        Self { words, height: layout.height, x, y, edges }
+        Self { words, height: layout.height, names: Vec::new(), x, y, edges }
+    }
+
+    /// The frame with names instead of numbers along the horizontal axis.
+    pub fn with_names(mut self, names: Vec<Tick>) -> Self {
+        self.names = names;
+        self
     }
 
     /// Drawing position of a data point; `None` if either coordinate is a gap.
@@ -92,7 +102,7 @@ impl<'a> Frame<'a> {
                 .child(Path::segment((edges.left, at), (edges.right, at)).element("grid"))
                 .child(text((edges.left - 7.0, at + 0.35 * SMALL), Anchor::End, tick.label));
         }
-        for (at, tick) in placed(&self.x, self.x.ticks(x_tick_count(edges))) {
+        for (at, tick) in placed(&self.x, self.x_ticks()) {
             grid = grid
                 .child(Path::segment((at, edges.bottom), (at, edges.bottom + 4.0)).element("tick"))
                 .child(text((at, edges.bottom + 17.0), Anchor::Middle, tick.label));
@@ -102,6 +112,10 @@ impl<'a> Frame<'a> {
                 text((0.5 * (edges.left + edges.right), self.height - 5.0), Anchor::Middle, &self.words.x)
                     .class("label"),
             )
+    }
+
+    fn x_ticks(&self) -> Vec<Tick> {
+        if self.names.is_empty() { self.x.ticks(x_tick_count(self.edges)) } else { self.names.clone() }
     }
 
     /// A nested `<svg>` clips without an id, which could clash between pictures of one page. Two units of

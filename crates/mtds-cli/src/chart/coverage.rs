@@ -47,8 +47,14 @@ impl Coverage {
             return no_data(&self.words, HEIGHT);
         }
         let percent = Range { low: 0.0, high: 100.0 };
-        let layout =
-            Layout { words: &self.words, height: HEIGHT, x: percent, x_spacing: Spacing::Linear, y: percent };
+        let layout = Layout {
+            words: &self.words,
+            height: HEIGHT,
+            x: percent,
+            x_spacing: Spacing::Linear,
+            y: percent,
+            y_spacing: Spacing::Linear,
+        };
         let frame = Frame::new(layout);
         let ideal = Path::through(&frame.all(&[(0.0, 0.0), (100.0, 100.0)])).element("line dashed ideal");
         let middle = 0.5 * self.series.len().saturating_sub(1) as f64;

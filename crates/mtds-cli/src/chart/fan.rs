@@ -19,6 +19,26 @@ pub struct Band {
     pub upper: Vec<f64>,
 }
 
+/// What the line in the middle of a fan is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Centre {
+    /// The median of the forecast.
+    #[default]
+    Median,
+    /// Its mean.
+    Mean,
+}
+
+/// How what really happened is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TruthStroke {
+    /// A plain line.
+    #[default]
+    Plain,
+    /// A dotted line, which hides less of the fan.
+    Dotted,
+}
+
 /// The numbers of a fan chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fan {
@@ -32,8 +52,12 @@ pub struct Fan {
     pub times: Vec<f64>,
     /// Central intervals, in any order; each has one value per time.
     pub bands: Vec<Band>,
-    /// Median forecast, one value per time.
-    pub median: Vec<f64>,
+    /// Line in the middle, one value per time.
+    pub centre: Vec<f64>,
+    /// What that line is.
+    pub centre_is: Centre,
+    /// How the truth is drawn.
+    pub truth_stroke: TruthStroke,
     /// Vertical range shared with neighbouring charts; by default what the data need.
     pub y_range: Option<Range>,
 }
@@ -45,11 +69,18 @@ impl Fan {
             return no_data(&self.words, HEIGHT);
         };
         let y = self.y_range.unwrap_or(needed.padded(0.04));
-        let layout = Layout { words: &self.words, height: HEIGHT, x, x_spacing: Spacing::Linear, y };
+        let layout = Layout {
+            words: &self.words,
+            height: HEIGHT,
+            x,
+            x_spacing: Spacing::Linear,
+            y,
+            y_spacing: Spacing::Linear,
+        };
         let frame = Frame::new(layout);
         let mut data = self.draw_bands(&frame);
-        data.push(Path::through(&frame.all(&self.truth)).element("truth"));
-        data.push(Path::through(&frame.all(&self.median_points())).element("median"));
+        data.push(Path::through(&frame.all(&self.truth)).element(self.truth_classes()));
+        data.push(Path::through(&frame.all(&self.centre_points())).element("centre"));
         data.extend(self.observed.iter().filter_map(|p| frame.at(*p)).map(|p| dot(p, 2.2).class("observed")));
         frame.picture(data, self.draw_start(&frame), self.keys())
     }
@@ -61,13 +92,20 @@ impl Fan {
 
     fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let edges = self.bands.iter().flat_map(|band| [&band.lower, &band.upper]);
-        let forecast = edges.chain([&self.median]).flat_map(|values| self.times.iter().zip(values));
+        let forecast = edges.chain([&self.centre]).flat_map(|values| self.times.iter().zip(values));
         let seen = self.observed.iter().chain(&self.truth).copied();
         seen.chain(forecast.map(|(t, v)| (*t, *v)))
     }
 
-    fn median_points(&self) -> Vec<(f64, f64)> {
-        self.times.iter().copied().zip(self.median.iter().copied()).collect()
+    fn centre_points(&self) -> Vec<(f64, f64)> {
+        self.times.iter().copied().zip(self.centre.iter().copied()).collect()
+    }
+
+    fn truth_classes(&self) -> &'static str {
+        match self.truth_stroke {
+            TruthStroke::Plain => "truth",
+            TruthStroke::Dotted => "truth dotted",
+        }
     }
 
     fn draw_bands(&self, frame: &Frame) -> Vec<Element> {
@@ -114,10 +152,14 @@ impl Fan {
     }
 
     fn keys(&self) -> Vec<Key> {
+        let centre = match self.centre_is {
+            Centre::Median => "median forecast",
+            Centre::Mean => "mean forecast",
+        };
         let mut keys = vec![
             Key::dot("observed", "observed"),
-            Key::line("truth", "what happened"),
-            Key::line("median", "median forecast"),
+            Key::line(self.truth_classes(), "what happened"),
+            Key::line("centre", centre),
         ];
         let bands = self.widest_first();
         keys.extend(bands.iter().enumerate().rev().map(|(rank, band)| {

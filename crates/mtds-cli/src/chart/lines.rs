@@ -54,8 +54,15 @@ impl Lines {
             return no_data(&self.words, HEIGHT);
         };
         let y = self.y_range.unwrap_or(needed.padded(0.04));
-        let frame =
-            Frame::new(Layout { words: &self.words, height: HEIGHT, x, x_spacing: self.x_spacing, y });
+        let layout = Layout {
+            words: &self.words,
+            height: HEIGHT,
+            x,
+            x_spacing: self.x_spacing,
+            y,
+            y_spacing: Spacing::Linear,
+        };
+        let frame = Frame::new(layout);
         let data = self.series.iter().enumerate().flat_map(|(i, s)| s.draw(i, &frame)).collect();
         let keys = self.series.iter().enumerate().map(|(i, s)| s.key(i));
         frame.picture(data, Vec::new(), keys.collect())

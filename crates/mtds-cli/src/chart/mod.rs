@@ -8,22 +8,36 @@
 //! "no data".
 
 mod axes;
+pub mod boxes;
+mod clusters;
 pub mod coverage;
+pub mod densities;
+pub mod draws;
 pub mod fan;
+mod kernel_density;
 mod key;
 pub mod lines;
 pub mod morph;
+mod sample;
 pub mod scale;
 pub mod scatter;
 pub mod svg;
+pub mod traces;
+pub mod violins;
 
+pub use boxes::{BoxGroup, Boxes, Zone};
+pub use clusters::Reference;
 pub use coverage::{Coverage, CoveragePoint, CoverageSeries};
-pub use fan::{Band, Fan};
+pub use densities::{Densities, DensityCurve};
+pub use draws::Draws;
+pub use fan::{Band, Centre, Fan, TruthStroke};
 pub use key::{Key, Mark};
 pub use lines::{Lines, Series, Stroke};
 pub use morph::{Morph, Trace};
 pub use scale::{Range, Spacing};
 pub use scatter::{Point, Scatter};
+pub use traces::{Example, Traces};
+pub use violins::{ViolinGroup, Violins};
 
 use crate::markup::Element;
 

@@ -153,18 +153,35 @@ fn round_step(step: f64) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// Powers of ten, thinned; over less than two decades linear ticks read better.
+/// Powers of ten, thinned; where there are few of them, 1, 2 and 5 times powers of ten, and over less than a
+/// factor of five linear ticks, which read better.
 fn log_ticks(range: Range, count: usize) -> Vec<Tick> {
     let (first, last) =
         ((range.low.log10() - 1e-9).ceil() as i32, (range.high.log10() + 1e-9).floor() as i32);
-    if last - first < 1 {
+    if range.high < 5.0 * range.low {
         return linear_ticks(range, count);
+    }
+    if last - first < 2 {
+        return one_two_five(range, first - 1..=last);
     }
     let every = ((last - first) as usize / count + 1).max(1);
     (first..=last)
         .step_by(every)
         .map(|power| Tick { value: 10f64.powi(power), label: power_label(power) })
         .collect()
+}
+
+/// 1, 2 and 5 times these powers of ten, as far as they lie in the range.
+fn one_two_five(range: Range, powers: std::ops::RangeInclusive<i32>) -> Vec<Tick> {
+    let tick = |factor: i32, power: i32| {
+        let value = f64::from(factor) * 10f64.powi(power);
+        let plain = (-4..=3).contains(&power);
+        let label = if plain { short_number(value, (-power).max(0) as usize) } else { format!("{value:e}") };
+        Tick { value, label: label.replace('-', "−") }
+    };
+    let within =
+        |tick: &Tick| tick.value >= range.low * (1.0 - 1e-9) && tick.value <= range.high * (1.0 + 1e-9);
+    powers.flat_map(|power| [1, 2, 5].map(|factor| tick(factor, power))).filter(within).collect()
 }
 
 fn power_label(power: i32) -> String {
@@ -254,6 +271,16 @@ mod tests {
         assert_eq!(scale.at(100.0), Some(200.0));
         assert_eq!(scale.at(0.0), None);
         assert_eq!(scale.at(-1.0), None);
+    }
+
+    #[test]
+    fn short_log_axes_have_ticks_between_the_powers() {
+        let labels = |low, high| -> Vec<String> {
+            Scale::log(Range { low, high }, (0.0, 400.0)).ticks(6).into_iter().map(|t| t.label).collect()
+        };
+        assert_eq!(labels(0.04, 1.2), ["0.05", "0.1", "0.2", "0.5", "1"]);
+        assert_eq!(labels(2.1, 90.0), ["5", "10", "20", "50"]);
+        assert_eq!(labels(1.0, 3.0), ["1.0", "1.5", "2.0", "2.5", "3.0"]);
     }
 
     #[test]

@@ -42,7 +42,14 @@ impl Scatter {
             return no_data(&self.words, HEIGHT);
         };
         let (x, y) = self.equal_units(x.padded(0.06), y.padded(0.06));
-        let layout = Layout { words: &self.words, height: HEIGHT, x, x_spacing: Spacing::Linear, y };
+        let layout = Layout {
+            words: &self.words,
+            height: HEIGHT,
+            x,
+            x_spacing: Spacing::Linear,
+            y,
+            y_spacing: Spacing::Linear,
+        };
         let frame = Frame::new(layout);
         let mut data = self.draw_points(&frame);
         data.extend(self.draw_path(&frame));

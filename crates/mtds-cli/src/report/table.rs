@@ -48,10 +48,14 @@ pub struct Group {
 /// A cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Words.
+    /// The name of the row.
     Text(String),
+    /// Words that stand among numbers.
+    Words(String),
     /// A number; one that is not finite is shown as a dash.
     Number(f64),
+    /// A number known to this many decimals, whatever the column shows.
+    Rounded(f64, usize),
     /// A number with its standard error.
     Estimate(f64, f64),
 }
@@ -59,14 +63,17 @@ pub enum Cell {
 impl Cell {
     fn value(&self) -> Option<f64> {
         match self {
-            Cell::Text(_) => None,
-            Cell::Number(value) | Cell::Estimate(value, _) => Some(*value).filter(|v| v.is_finite()),
+            Cell::Text(_) | Cell::Words(_) => None,
+            Cell::Number(value) | Cell::Rounded(value, _) | Cell::Estimate(value, _) => {
+                Some(*value).filter(|v| v.is_finite())
+            }
         }
     }
 
     fn element(&self, column: &Column) -> Element {
         match self {
             Cell::Text(text) => Element::new("th").set("scope", "row").text(text),
+            Cell::Words(words) => Element::new("td").class("words").text(words),
             _ => self.number(column),
         }
     }
@@ -76,7 +83,8 @@ impl Cell {
         let Some(value) = self.value() else {
             return cell.class("missing").text("–");
         };
-        let cell = cell.child(Element::new("span").text(short_number(value, column.decimals)));
+        let decimals = if let Cell::Rounded(_, known) = self { *known } else { column.decimals };
+        let cell = cell.child(Element::new("span").text(short_number(value, decimals)));
         match self {
             Cell::Estimate(_, error) if error.is_finite() => {
                 let error = format!("\u{a0}±\u{a0}{}", short_number(*error, column.decimals));
@@ -189,6 +197,13 @@ mod tests {
         );
         assert!(html.contains("<td class=\"best\"><span>0.78</span></td>"), "{html}");
         assert_eq!(html.matches("class=\"best\"").count(), 2);
+    }
+
+    #[test]
+    fn a_number_known_to_fewer_decimals_claims_no_more() {
+        let html =
+            table(vec![vec![Cell::Text("a".into()), Cell::Rounded(0.3, 1), Cell::Words("x < y".into())]]);
+        assert!(html.contains("<td><span>0.3</span></td><td class=\"words\">x &lt; y</td>"), "{html}");
     }
 
     #[test]

@@ -158,8 +158,8 @@ fn forecast_pictures(report: &QuickstartReport) -> Vec<Picture> {
             truth: panel.truth.clone(),
             times: panel.times.clone(),
             bands: panel.bands.clone(),
-            median: panel.median.clone(),
-            y_range: None,
+            centre: panel.median.clone(),
+            ..Fan::default()
         })
         .collect();
     let shared = Range::of(fans.iter().filter_map(Fan::needed_range).flat_map(|r| [r.low, r.high]));

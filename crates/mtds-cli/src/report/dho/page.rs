@@ -1,0 +1,141 @@
+//! The page in order: the family, single forecasts, scores, convergence, checks, how it was made.
+
+use super::convergence::{self, band_name, gap_of};
+use super::published::{self, Subject};
+use super::{DhoReport, RecipeLabel, checks, data, forecasts, score_tables, scores};
+use crate::chart::scale::short_number;
+use crate::report::{Block, Page, Section};
+use crate::table::seconds;
+use mtds_experiments::dho::Row;
+
+/// Lays the report out as a page.
+pub fn page(report: &DhoReport<'_>) -> Page {
+    let n_missing = report.assembly.missing.len();
+    let preliminary = match n_missing {
+        0 => String::new(),
+        1 => " One cell is still missing: numbers are preliminary.".into(),
+        n => format!(" {n} cells are still missing: numbers are preliminary."),
+    };
+    Page {
+        title: "Damped oscillators: the paper's experiment again".into(),
+        subtitle: format!(
+            "How soon, and how well, does a model adapt to a new member of a family it has learned? Every \
+             figure and table of the paper's oscillator sections, made here, beside the published numbers \
+             and the best possible answer.{preliminary}"
+        ),
+        facts: facts(report),
+        sections: vec![
+            data::section(report),
+            forecasts::section(report),
+            score_section(report),
+            convergence::section(report),
+            checks_section(report),
+            making(report),
+        ],
+        colophon: format!("Made by mtds {} reproduce dho.", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+/// About the last recipe, which is ours, at the largest training size that has rows.
+fn facts(report: &DhoReport<'_>) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
+    if let Some((recipe, n)) = headline(report) {
+        let row = |t: usize| {
+            let is_it = |row: &&Row| row.model == recipe.model() && row.n == Some(n) && row.t == t;
+            report.assembly.rows.iter().find(is_it)
+        };
+        let seen = &report.protocol.seen;
+        let middle = seen.get(seen.len() / 2).and_then(|t| row(*t));
+        let last = seen.last().and_then(|t| row(*t));
+        facts.extend(
+            middle.map(|r| score_fact(report, r, "forecast error (RMSE)", 3, |r| r.rmse, |p| p.rmse)),
+        );
+        facts.extend(last.map(|r| score_fact(report, r, "negative log likelihood", 2, |r| r.nll, |p| p.nll)));
+        facts.extend(gap_of(report, recipe, n).map(|gap| {
+            let meaning = format!(
+                "nats per sequence from the true model, MTLDS\u{2011}{n}: {}",
+                band_name(gap.gap.mean)
+            );
+            (short_number(gap.gap.mean, 2), meaning)
+        }));
+    }
+    let n_cells = report.cells.len();
+    let wanted = n_cells + report.assembly.missing.len() - report.assembly.left_out.len().min(n_cells);
+    let there = wanted - report.assembly.missing.len().min(wanted);
+    facts.push((
+        format!("{there}\u{a0}of\u{a0}{wanted}"),
+        "cells computed: one model in one repetition each".into(),
+    ));
+    facts
+}
+
+fn headline<'a>(report: &'a DhoReport<'_>) -> Option<(&'a RecipeLabel, usize)> {
+    let largest = |recipe: &RecipeLabel| {
+        let rows = report.assembly.rows.iter().filter(|row| row.model == recipe.model());
+        rows.filter_map(|row| row.n).max()
+    };
+    report.recipes.iter().rev().find_map(|recipe| Some((recipe, largest(recipe)?)))
+}
+
+fn score_fact(
+    report: &DhoReport<'_>,
+    row: &Row,
+    meaning: &str,
+    decimals: usize,
+    score: fn(&Row) -> f64,
+    published_score: fn(&published::PublishedRow) -> [f64; 3],
+) -> (String, String) {
+    let n = row.n.unwrap_or(0);
+    let oracle = report.assembly.rows.iter().find(|other| other.model == "oracle" && other.t == row.t);
+    let column = published::TIMES.iter().position(|t| *t == row.t);
+    let papers = published::row(Subject::Mtlds(n)).zip(column).map(|(row, i)| published_score(row)[i]);
+    let mut others = Vec::new();
+    others.extend(papers.map(|value| format!("paper {}", short_number(value, published::DECIMALS))));
+    others.extend(oracle.map(|other| format!("best possible {}", short_number(score(other), decimals))));
+    let others = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
+    (short_number(score(row), decimals), format!("{meaning} after {} steps, MTLDS\u{2011}{n}{others}", row.t))
+}
+
+fn score_section(report: &DhoReport<'_>) -> Section {
+    let mut section = Section::new(
+        "Forecasts of new sequences",
+        "Every model is shown the first t steps of the same new sequences and forecasts the rest. Pooled \
+         is one system for all sequences; STL learns each new sequence from scratch; the MTLDS has learned \
+         from N others what such sequences can be; the oracle knows it.",
+    )
+    .with(Block::Table(score_tables::against_the_paper(report)));
+    for figure in scores::figures(report) {
+        section = section.with(figure);
+    }
+    section
+        .with(Block::Table(score_tables::calibration(report)))
+        .with(Block::Table(score_tables::left_to_gain(report)))
+}
+
+fn checks_section(report: &DhoReport<'_>) -> Section {
+    Section::new(
+        "What the numbers can carry",
+        "Test sequences are few and repetitions fewer: a difference counts only if chance is unlikely to \
+         have made it.",
+    )
+    .with(checks::significance(report))
+    .with(checks::findings(report))
+}
+
+fn making(report: &DhoReport<'_>) -> Section {
+    let mut settings = report.settings.clone();
+    settings.extend(report.timings.iter().map(|(stage, secs)| (format!("time: {stage}"), seconds(*secs))));
+    let mut section = Section::new(
+        "How it was made",
+        "The experiment falls into cells, one model in one repetition each, that are kept and can be \
+         resumed. All numbers follow from the seed.",
+    );
+    if !report.commands.is_empty() {
+        section = section.with(Block::Commands(report.commands.clone()));
+    }
+    section = section.with(Block::Settings(settings));
+    match checks::missing(report) {
+        Some(list) => section.with(Block::Text("Still missing:".into())).with(list),
+        None => section,
+    }
+}
