@@ -32,7 +32,7 @@ pub enum CellSettings {
     /// Of [`CellKind::Pooled`].
     Pooled {
         /// How it is learned.
-        learning: PooledSettings,
+        learning: Box<PooledSettings>,
         /// How its forecasts spread.
         spread: Spread,
     },
@@ -48,15 +48,15 @@ impl Settings {
     /// # Errors
     /// None in practice: the numbers are literals.
     pub fn new(scale: Scale) -> Result<Self> {
-        let oracle = match scale {
-            Scale::Quick => Oracle { runs: 2, ..Oracle::default() },
-            Scale::Full => Oracle::default(),
+        let (runs, steps) = match scale {
+            Scale::Quick => (2, 3000),
+            Scale::Full => (Oracle::default().runs, paper::STEPS),
         };
         Ok(Self {
-            oracle,
+            oracle: Oracle { runs, ..Oracle::default() },
             pooled: PooledSettings::default(),
             pooled_spread: Spread::ByStep,
-            paper: Paper::new(paper::STEPS)?,
+            paper: Paper::new(steps)?,
         })
     }
 
@@ -68,7 +68,7 @@ impl Settings {
         Ok(match kind {
             CellKind::Oracle => CellSettings::Oracle(self.oracle),
             CellKind::Pooled => {
-                CellSettings::Pooled { learning: self.pooled.clone(), spread: self.pooled_spread }
+                CellSettings::Pooled { learning: Box::new(self.pooled.clone()), spread: self.pooled_spread }
             }
             CellKind::Single => CellSettings::Single,
             CellKind::Mtlds { recipe, .. } => CellSettings::Mtlds(self.method(recipe)?),
@@ -77,7 +77,7 @@ impl Settings {
 
     fn method(&self, recipe: &Recipe) -> Result<Method> {
         match recipe.name() {
-            "paper" => Ok(Method::Paper(self.paper.clone())),
+            "paper" => Ok(Method::Paper(Box::new(self.paper.clone()))),
             "ours" => Ok(Method::Ours),
             name => Err(Error::Unknown { kind: "recipe", name: name.into(), known: "paper, ours".into() }),
         }

@@ -1,8 +1,8 @@
 //! The result as JSON and as a table: each score beside the paper's and the oracle's.
 
+use super::Experiment;
 use super::cells::VERSION;
-use super::{Experiment, seconds};
-use crate::table::{Align, TextTable, estimate, percent};
+use crate::table::{Align, TextTable, estimate, percent, seconds};
 use anyhow::Result;
 use mtds_experiments::dho::{CellKind, Row, published};
 use serde_json::{Value, json};

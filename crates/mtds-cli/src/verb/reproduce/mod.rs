@@ -7,20 +7,19 @@
 //! ```
 
 mod cells;
+mod countdown;
 mod document;
 mod page;
-mod report_line;
 mod workers;
 
-use crate::output::write_whole;
+use crate::output::{print, write_whole};
 use crate::plan::{DhoPlan, Format, Verbosity};
-use crate::table::seconds;
 use anyhow::{Context, Result, bail};
 use cells::{Cells, Found};
+use countdown::Countdown;
 use mtds::Control;
 use mtds_experiments::dho::{Assembly, CellId, CellResult, assemble, compute};
-use report_line::Countdown;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::time::Instant;
 
 const RESULT: &str = "dho.json";
@@ -87,7 +86,7 @@ fn compute_all(
     stderr: &mut dyn Write,
 ) -> Result<Vec<String>> {
     // Long cells last would leave most threads idle at the end; the sort is stable.
-    missing.sort_by(|a, b| report_line::weight(&b.kind).total_cmp(&report_line::weight(&a.kind)));
+    missing.sort_by(|a, b| countdown::weight(&b.kind).total_cmp(&countdown::weight(&a.kind)));
     let quiet = plan.common.verbosity == Verbosity::Quiet;
     let mut countdown = Countdown::new(&missing, plan.wanted().len() - missing.len());
     let mut say = |line: String| {
@@ -144,13 +143,5 @@ impl<'a> Experiment<'a> {
         write_whole(&self.plan.out.join(RESULT), text.as_bytes())?;
         write_whole(&self.plan.out.join(PAGE), page::page(self).render().as_bytes())?;
         Ok(text)
-    }
-}
-
-/// A reader who has seen enough and closed the pipe, as `head` does, is no failure.
-fn print(stdout: &mut dyn Write, text: &str) -> Result<()> {
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot print the result"),
-        _ => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! Cells side by side: each worker has a thread pool of its own and takes the next cell when it is done.
 //!
-//! One learning run gains little from a second thread; two runs side by side gain all of it.
+//! A step of learning is a few milliseconds, of which sharing it out costs a part; runs side by side share nothing.
 
 use anyhow::Result;
 use mtds_experiments::dho::CellId;

@@ -12,7 +12,7 @@ use crate::dho::score::Predictor;
 
 fn members(n: u64) -> Vec<Member> {
     let training = tiny_protocol().training(0, 3).unwrap();
-    let method = Method::Paper(tiny_settings().paper);
+    let method = Method::Paper(Box::new(tiny_settings().paper));
     let learned = |seed| learn(&method, &training, seed, &mut |_| Control::Continue).unwrap().members;
     (0..n).flat_map(learned).collect()
 }

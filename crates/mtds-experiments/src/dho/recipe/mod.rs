@@ -20,7 +20,7 @@ use super::protocol::TrainingSet;
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// The paper's.
-    Paper(Paper),
+    Paper(Box<Paper>),
     /// This project's.
     Ours,
 }
