@@ -4,12 +4,12 @@ use crate::table::seconds;
 use mtds_experiments::dho::{CellId, CellKind};
 use std::time::Instant;
 
-/// What cells of a kind take, relative to each other, as measured at full scale.
+/// What cells of a kind take: about the seconds of one at full scale on one thread.
 pub(super) fn weight(kind: &CellKind) -> f64 {
     match kind {
-        CellKind::Pooled => 0.5,
-        CellKind::Oracle => 10.0,
-        CellKind::Mtlds { n, .. } => 30.0 + 0.2 * *n as f64,
+        CellKind::Pooled => 0.1,
+        CellKind::Oracle => 5.0,
+        CellKind::Mtlds { n, .. } => 18.0 + 0.1 * *n as f64,
         CellKind::Single => 300.0,
     }
 }
@@ -65,9 +65,9 @@ mod tests {
             ["oracle-r00", "oracle-r01", "pooled-r00"].map(|name| name.parse().expect("a name")).to_vec();
         let mut countdown = Countdown::new(&cells, 4);
         assert_eq!(countdown.begin(2), "3 cells to compute on 2 threads, 4 kept from before");
-        // 10 of 20.5 took 20 s, so 10.5 take 21 s.
+        // 5 of 10.1 took 20 s, so 5.1 take 20.4 s.
         let line = countdown.finished_after(20.0, &cells[0], 19.96);
-        assert_eq!(line, "oracle-r00: 20 s (1/3, about 21 s left)");
+        assert_eq!(line, "oracle-r00: 20 s (1/3, about 20 s left)");
         countdown.finished_after(40.0, &cells[1], 20.0);
         assert_eq!(countdown.finished_after(42.0, &cells[2], 2.0), "pooled-r00: 2.0 s (3/3)");
     }

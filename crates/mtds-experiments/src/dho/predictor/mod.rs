@@ -1,4 +1,4 @@
-//! The models of the experiment as [`Predictor`]s: pooled, multi-task, single-task.
+//! The models of the experiment as [`super::Predictor`]s: pooled, multi-task, single-task.
 //!
 //! | module | follows a test sequence with |
 //! |---|---|

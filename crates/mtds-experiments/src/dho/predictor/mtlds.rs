@@ -1,6 +1,6 @@
 //! Multi-task linear systems that follow a sequence by online inference of its code.
 //!
-//! Every member follows on its own; forecasts and evidences of several are mixed as [`super::mixing`] says.
+//! Every member follows on its own; forecasts and evidences of several are mixed by what the sequence says of each.
 
 use mtds::infer::{Online, Tracker};
 use mtds::random::stream;

@@ -8,14 +8,12 @@
 //!  1000   2e-4    0.8        −1.5        4 000           log s ~ N(−2.0, 0.1²), inferred with z, afterwards
 //! ```
 //!
-//! From [1], "Damped Harmonic Oscillation": z ∈ R⁴ → [z, sin z, cos z, ‖z‖] → 300 sigmoids → 22 raw values (υ 4,
-//! skew 6, gate of B 4, B 4, C 4), x ∈ R⁴, D = 0, s shared.
+//! From the supplement of Bird & Williams (2020), "Damped Harmonic Oscillation": z ∈ R⁴ → (z, sin z, cos z, ‖z‖) → 300
+//! sigmoids → 22 raw values (υ 4, skew 6, gate of B 4, B 4, C 4), x ∈ R⁴, D = 0, s shared.
 //!
 //! Chosen here: an epoch is one step on all sequences; η, β₁ and M change in steps, the mean of log s in straight
 //! lines ("annealed"); log s starts at the mean of its prior; other starting values are the library's; 0.05 is read as a
 //! standard deviation; learning ends at [`STEPS`], which the paper does not say.
-//!
-//! [1] Bird & Williams (2020), supplement.
 
 use mtds::generator::{Activation, FeatureMap};
 use mtds::infer::{NoiseBelief, Online};
