@@ -14,7 +14,7 @@
 //! | [`truth`], [`oracle`] | the generating distribution, and the exact answer under it |
 //! | [`cell`] | the unit of work that can be kept: one model in one repetition |
 //! | [`mod@compute`], [`settings`] | carries a cell out; all that its result depends on |
-//! | [`published`] | the paper's figures |
+//! | [`mod@published`] | the paper's figures |
 //! | [`table`], [`compare`], [`mod@assemble`] | from cells to rows, differences, tests and findings |
 
 pub mod assemble;
