@@ -2,8 +2,8 @@
 //! well, 1 when the work failed, 2 when the arguments were wrong.
 
 use clap::Parser;
-use mtds_cli::arguments::{Arguments, Verb};
-use mtds_cli::plan::{QuickstartPlan, UsageError};
+use mtds_cli::arguments::{Arguments, ReproduceArguments, Verb};
+use mtds_cli::plan::{DhoPlan, QuickstartPlan, UsageError};
 use mtds_cli::verb;
 use std::process::ExitCode;
 
@@ -25,6 +25,10 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
             // Inside the pool, so that a training step does not begin with waking all of its threads.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.common.threads.get()).build()?;
             pool.install(|| verb::quickstart::run(&plan, &mut std::io::stdout(), verb::quickstart::compute))
+        }
+        // Cells have thread pools of their own.
+        Verb::Reproduce(ReproduceArguments::Dho(typed)) => {
+            verb::reproduce::run(&DhoPlan::new(&typed)?, &mut std::io::stdout(), &mut std::io::stderr())
         }
     }
 }

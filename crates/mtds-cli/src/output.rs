@@ -1,7 +1,8 @@
-//! Files are left behind whole or not at all.
+//! What a verb leaves: files, whole or not at all, and its result on stdout.
 
 use anyhow::{Context, Result};
 use std::fs;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// Writes a file by way of a neighbour with a temporary name, so that a reader never meets half of it.
@@ -25,6 +26,17 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
         .with_context(|| {
             format!("cannot write `{}`: is the directory writable, and is there room?", path.display())
         })
+}
+
+/// Prints the result. A reader who has seen enough and closed the pipe, as `head` does, is no failure.
+///
+/// # Errors
+/// A `stdout` that takes no more.
+pub fn print(stdout: &mut dyn Write, text: &str) -> Result<()> {
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot print the result"),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! What the arguments mean: validated, defaults filled in, before any work begins.
 
+mod dho;
+
+pub use dho::DhoPlan;
+
 use crate::arguments::{CommonArguments, QuickstartArguments};
 use crate::progress::Display;
 use std::fmt;
@@ -165,7 +169,8 @@ mod tests {
 
     fn plan(typed: &[&str]) -> Result<QuickstartPlan, UsageError> {
         let words = ["mtds", "quickstart"].iter().chain(typed);
-        let Verb::Quickstart(arguments) = Arguments::try_parse_from(words).expect("clap accepts this").verb;
+        let verb = Arguments::try_parse_from(words).expect("clap accepts this").verb;
+        let Verb::Quickstart(arguments) = verb else { panic!("another verb: {verb:?}") };
         QuickstartPlan::new(&arguments)
     }
 

@@ -14,7 +14,8 @@ use clap::Parser;
 fn plan(out: &Path, options: &[&str]) -> QuickstartPlan {
     let out = out.to_str().expect("plain path");
     let words = ["mtds", "quickstart", "-o", out, "--quiet"].into_iter().chain(options.iter().copied());
-    let Verb::Quickstart(typed) = Arguments::try_parse_from(words).expect("valid options").verb;
+    let verb = Arguments::try_parse_from(words).expect("valid options").verb;
+    let Verb::Quickstart(typed) = verb else { panic!("another verb: {verb:?}") };
     QuickstartPlan::new(&typed).expect("valid plan")
 }
 

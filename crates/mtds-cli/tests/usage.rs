@@ -59,3 +59,11 @@ fn help_and_version_succeed_on_stdout() {
         assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{words:?}");
     }
 }
+
+#[test]
+fn what_is_no_part_of_an_experiment_is_wrong_usage() {
+    refused(&["reproduce"], &["dho"]);
+    refused(&["reproduce", "dho", "--scale", "huge"], &["--scale", "huge", "quick", "full"]);
+    refused(&["reproduce", "dho", "--only", "oracle,magic"], &["--only", "`magic`", "try: oracle"]);
+    refused(&["reproduce", "dho", "--cells", "5/4"], &["--cells", "5/4"]);
+}

@@ -73,6 +73,18 @@ impl Recipe {
         Ok(Self(name))
     }
 
+    /// The paper's.
+    #[must_use]
+    pub fn paper() -> Self {
+        Self("paper".into())
+    }
+
+    /// This project's.
+    #[must_use]
+    pub fn ours() -> Self {
+        Self("ours".into())
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -117,13 +129,19 @@ impl CellKind {
     }
 }
 
+impl fmt::Display for CellKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.model())?;
+        match self {
+            Self::Mtlds { n, .. } => write!(f, "-n{n:04}"),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for CellId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.kind.model())?;
-        if let CellKind::Mtlds { n, .. } = self.kind {
-            write!(f, "-n{n:04}")?;
-        }
-        write!(f, "-r{:02}", self.repetition)
+        write!(f, "{}-r{:02}", self.kind, self.repetition)
     }
 }
 
@@ -173,10 +191,12 @@ impl TryFrom<String> for CellId {
 }
 
 impl CellResult {
+    /// Checks that it is whole.
+    ///
     /// # Errors
     /// [`Error::Shape`] when sequences or times are not those of the experiment; [`Error::NotFinite`] for a number
     /// that is not finite.
-    pub(super) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let what = |part: &str| format!("{part} of cell {}", self.cell);
         check_number(&what("sequences"), self.protocol.n_test, self.sequences.len())?;
         for sequence in &self.sequences {

@@ -1,11 +1,16 @@
 //! Small made-up cells for tests.
 
+use mtds::learn::Schedule;
+
 use super::cell::{CellId, CellKind, CellResult, Recipe};
 use super::protocol::{Protocol, Scale};
+use super::recipe::Paper;
 use super::score::{ForecastScore, SequenceResult};
+use super::settings::Settings;
 
 pub(super) fn protocol() -> Protocol {
-    Protocol::new(Scale::Quick, 1)
+    let sizes = vec![2, 4, 8];
+    Protocol { training_sizes: sizes, pooled_size: 100, n_test: 6, ..Protocol::new(Scale::Quick, 1) }
 }
 
 pub(super) fn mtlds(n: usize) -> CellKind {
@@ -36,4 +41,34 @@ pub(super) fn cell(kind: CellKind, repetition: usize, level: f64) -> CellResult 
     };
     let sequences = (0..protocol.n_test).map(sequence).collect();
     CellResult { cell: CellId { kind, repetition }, protocol, sequences, seconds: 1.5 }
+}
+
+/// An experiment that takes a second: two repetitions, sequences of 24 steps.
+pub(super) fn tiny_protocol() -> Protocol {
+    Protocol {
+        repetitions: 2,
+        training_sizes: vec![3],
+        pooled_size: 20,
+        n_test: 2,
+        n_validation: 2,
+        seen: vec![5, 12],
+        n_time: 24,
+        ..Protocol::new(Scale::Quick, 5)
+    }
+}
+
+/// Settings to go with it: few steps, few draws.
+pub(super) fn tiny_settings() -> Settings {
+    let mut settings = Settings::new(Scale::Quick).unwrap();
+    settings.oracle.sampler.prior_points = 2048;
+    settings.oracle.sampler.prior_ess = 256.0;
+    settings.oracle.sampler.chains = 64;
+    settings.oracle.draws = 64;
+    settings.pooled.plan.steps = 5;
+    settings.paper = Paper::new(20).unwrap();
+    settings.paper.hidden = 12;
+    settings.paper.fit.objective.particles = Schedule::constant(64.0).unwrap();
+    settings.paper.online.every = 12;
+    settings.paper.online.importance.samples = 200;
+    settings
 }

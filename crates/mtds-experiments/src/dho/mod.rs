@@ -1,24 +1,33 @@
 //! Damped harmonic oscillation: how soon, and how well, a model adapts to a new member of the family.
 //!
 //! ```text
-//! protocol ──→ TrainingSet ──→ (learning, elsewhere) ──→ Predictor ──┐
-//!     └──────→ TestSet ──────────────────────────────────────────────┴──→ score ──→ cell ──→ assemble
+//! protocol ──→ TrainingSet ──→ recipe ──→ Predictor ──┐
+//!     └──────→ TestSet ────────────────────────────────┴──→ score ──→ cell ──→ assemble
 //! ```
 //!
 //! | module | job |
 //! |---|---|
 //! | [`protocol`] | what the experiment is; the data sets of every repetition, from streams of their own |
 //! | [`score`] | shows a model the past of every test sequence and scores what it says of the future |
+//! | [`recipe`] | ways to learn a multi-task model |
+//! | [`predictor`] | the models as they follow a sequence |
 //! | [`truth`], [`oracle`] | the generating distribution, and the exact answer under it |
 //! | [`cell`] | the unit of work that can be kept: one model in one repetition |
+//! | [`mod@compute`], [`settings`] | carries a cell out; all that its result depends on |
+//! | [`mod@published`] | the paper's figures |
 //! | [`table`], [`compare`], [`mod@assemble`] | from cells to rows, differences, tests and findings |
 
 pub mod assemble;
 pub mod cell;
 pub mod compare;
+pub mod compute;
 pub mod oracle;
+pub mod predictor;
 pub mod protocol;
+pub mod published;
+pub mod recipe;
 pub mod score;
+pub mod settings;
 pub mod table;
 pub mod truth;
 
@@ -28,7 +37,10 @@ mod fixtures;
 pub use assemble::{Assembly, assemble};
 pub use cell::{CellId, CellKind, CellResult, Recipe};
 pub use compare::{Comparison, EvidenceGap, Finding, OracleGap};
+pub use compute::{UNAVAILABLE, compute, is_available};
 pub use oracle::{Oracle, OraclePosterior};
 pub use protocol::{Protocol, Scale, TestSet, TrainingSet, ValidationSet};
+pub use published::{Published, published};
 pub use score::{Follower, ForecastScore, Predictor, SequenceResult, score_oracle, score_predictor};
+pub use settings::{CellSettings, Settings};
 pub use table::Row;

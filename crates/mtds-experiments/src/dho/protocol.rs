@@ -84,16 +84,16 @@ impl Protocol {
     /// The experiment at a scale.
     #[must_use]
     pub fn new(scale: Scale, seed: u64) -> Self {
-        let (repetitions, largest, pooled_size, n_test) = match scale {
-            Scale::Quick => (2, 3, 100, 6),
-            Scale::Full => (10, 7, 1000, 20),
+        let (repetitions, training_sizes, n_test) = match scale {
+            Scale::Quick => (2, vec![4, 16, 128], 10),
+            Scale::Full => (10, (1..=7).map(|power| 1 << power).collect(), 20),
         };
         Self {
             scale,
             seed,
             repetitions,
-            training_sizes: (1..=largest).map(|power| 1 << power).collect(),
-            pooled_size,
+            training_sizes,
+            pooled_size: 1000,
             n_test,
             n_validation: n_test,
             seen: vec![10, 20, 40],

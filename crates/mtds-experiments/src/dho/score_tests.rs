@@ -78,7 +78,7 @@ impl Follower for Late {
 }
 
 fn test_set() -> TestSet {
-    Protocol::new(Scale::Quick, 31).test(0).unwrap()
+    Protocol { n_test: 6, ..Protocol::new(Scale::Quick, 31) }.test(0).unwrap()
 }
 
 #[test]

@@ -6,14 +6,14 @@ mod recipe;
 
 pub use compute::compute;
 
-use crate::output::write_whole;
+use crate::output::{print, write_whole};
 use crate::plan::{Format, QuickstartPlan, Verbosity};
 use crate::progress::Progress;
 use crate::report::quickstart::{BoundPoint, QuickstartReport, page};
 use crate::table::{Align, TextTable, estimate, percent, seconds};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 
 const PAGE: &str = "report.html";
 const SCORES: &str = "results.json";
@@ -45,14 +45,6 @@ pub fn run(
         eprint!("{}", details(&report));
     }
     Ok(())
-}
-
-/// A reader who has seen enough and closed the pipe, as `head` does, is no failure.
-fn print(stdout: &mut dyn Write, text: &str) -> Result<()> {
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot print the result"),
-        _ => Ok(()),
-    }
 }
 
 /// The result as one document: a flat list under `rows`, with settings, seed and version beside it. Values

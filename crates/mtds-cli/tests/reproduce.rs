@@ -1,0 +1,151 @@
+//! `mtds reproduce dho` at tiny sizes: cells are kept, runs resumed, and the result is the same bytes however it came about.
+
+use clap::Parser;
+use mtds::learn::Schedule;
+use mtds_cli::arguments::{Arguments, ReproduceArguments, Verb};
+use mtds_cli::plan::DhoPlan;
+use mtds_cli::verb::reproduce;
+use mtds_experiments::dho::recipe::Paper;
+use std::fs;
+use std::path::Path;
+
+/// Two repetitions of three models on sequences of 24 steps, a few draws and steps of learning each.
+fn plan(out: &Path, options: &[&str]) -> DhoPlan {
+    let out = out.to_str().expect("plain path");
+    let words = ["mtds", "reproduce", "dho", "--recipe", "paper", "-o", out].into_iter();
+    let verb = Arguments::try_parse_from(words.chain(options.iter().copied())).expect("valid options").verb;
+    let Verb::Reproduce(ReproduceArguments::Dho(typed)) = verb else { panic!("another verb: {verb:?}") };
+    let mut plan = DhoPlan::new(&typed).expect("valid plan");
+    shrink(&mut plan);
+    plan
+}
+
+fn shrink(plan: &mut DhoPlan) {
+    plan.kinds.retain(|kind| ["oracle", "pooled", "mtlds-paper-n0004"].contains(&kind.to_string().as_str()));
+    let protocol = &mut plan.protocol;
+    (protocol.pooled_size, protocol.n_test, protocol.n_time) = (20, 2, 24);
+    (protocol.seen, protocol.training_sizes) = (vec![5, 12], vec![4]);
+    let settings = &mut plan.settings;
+    (settings.oracle.draws, settings.oracle.sampler.chains) = (64, 64);
+    (settings.oracle.sampler.prior_points, settings.oracle.sampler.prior_ess) = (2048, 256.0);
+    settings.pooled.plan.steps = 5;
+    settings.paper = Paper::new(20).expect("enough steps");
+    settings.paper.hidden = 12;
+    settings.paper.fit.objective.particles = Schedule::constant(64.0).expect("finite");
+    settings.paper.online.every = 12;
+}
+
+/// What was printed on stdout and stderr.
+fn run(plan: &DhoPlan) -> (String, String) {
+    let (mut stdout, mut stderr) = (vec![], vec![]);
+    reproduce::run(plan, &mut stdout, &mut stderr).expect("nothing fails");
+    (String::from_utf8(stdout).expect("text"), String::from_utf8(stderr).expect("text"))
+}
+
+fn refused(plan: &DhoPlan) -> String {
+    let error = reproduce::run(plan, &mut vec![], &mut vec![]).expect_err("refused");
+    format!("{error:#}")
+}
+
+fn result(out: &Path) -> Vec<u8> {
+    fs::read(out.join("dho.json")).expect("written")
+}
+
+fn cell(out: &Path, name: &str) -> std::path::PathBuf {
+    out.join("cells").join(format!("{name}.json"))
+}
+
+#[test]
+fn a_run_in_parts_gives_the_bytes_of_a_run_in_one() {
+    let (one, parts) = (tempfile::tempdir().expect("made"), tempfile::tempdir().expect("made"));
+    run(&plan(one.path(), &["--threads", "1"]));
+    let (table, _) =
+        run(&plan(parts.path(), &["--threads", "2", "--only", "oracle,mtlds", "--cells", "2/2"]));
+    assert!(table.contains("4 of 6 cells are missing"), "{table}");
+    assert_ne!(result(one.path()), result(parts.path()));
+    let (table, lines) = run(&plan(parts.path(), &["--threads", "3"]));
+    assert!(lines.starts_with("4 cells to compute on 3 threads, 2 kept from before\n"), "{lines}");
+    assert!(!table.contains("missing"), "{table}");
+    assert_eq!(result(one.path()), result(parts.path()));
+    let (_, lines) = run(&plan(parts.path(), &[]));
+    assert!(lines.starts_with("0 cells to compute"), "{lines}");
+}
+
+#[test]
+fn a_damaged_cell_is_reported_and_computed_again() {
+    let folder = tempfile::tempdir().expect("made");
+    run(&plan(folder.path(), &["--quiet", "--only", "pooled"]));
+    let (kept, whole) = (cell(folder.path(), "pooled-r01"), result(folder.path()));
+    let text = fs::read_to_string(&kept).expect("kept");
+    let other = cell(folder.path(), "pooled-r00");
+    let without_a_sequence = serde_json::from_str::<serde_json::Value>(&text).map(|mut value| {
+        value["result"]["sequences"].as_array_mut().expect("a list").pop();
+        value.to_string()
+    });
+    let damages = [
+        (text[..text.len() / 2].to_owned(), "damaged"),
+        (without_a_sequence.expect("JSON"), "sequences of cell pooled-r01: expected 2, found 1"),
+        (fs::read_to_string(&other).expect("kept"), "is cell pooled-r00"),
+        (text.replace(r#""spread":"by_step""#, r#""spread":"constant""#), "other settings of `pooled`"),
+    ];
+    for (damaged, why) in damages {
+        assert_ne!(damaged, text);
+        fs::write(&kept, damaged).expect("written");
+        let (_, lines) = run(&plan(folder.path(), &["--quiet", "--only", "pooled"]));
+        assert!(lines.contains("pooled-r01.json") && lines.contains(why), "{lines}");
+        assert_eq!(result(folder.path()), whole, "{why}");
+    }
+}
+
+#[test]
+fn cells_of_another_experiment_are_neither_used_nor_lost() {
+    let folder = tempfile::tempdir().expect("made");
+    run(&plan(folder.path(), &["--quiet", "--only", "pooled"]));
+    let kept = cell(folder.path(), "pooled-r00");
+    let text = fs::read_to_string(&kept).expect("kept");
+    let message = refused(&plan(folder.path(), &["--seed", "2"]));
+    assert!(
+        message.contains("seed 1; expected scale quick, seed 2") && message.contains("--out"),
+        "{message}"
+    );
+    assert_eq!(fs::read_to_string(&kept).expect("still there"), text);
+    let version = format!(r#""version":"{}""#, env!("CARGO_PKG_VERSION"));
+    fs::write(&kept, text.replace(&version, r#""version":"0.0.0""#)).expect("written");
+    assert!(refused(&plan(folder.path(), &[])).contains("version 0.0.0"));
+}
+
+#[test]
+fn the_table_the_document_and_the_page_agree() {
+    let folder = tempfile::tempdir().expect("made");
+    let (table, lines) = run(&plan(folder.path(), &["-v"]));
+    assert!(table.contains("mtlds-paper, N = 4") && table.contains("below the truth"), "{table}");
+    assert!(lines.contains("(6/6)") && lines.contains("time, oracle: "), "{lines}");
+    let (json, _) = run(&plan(folder.path(), &["--json"]));
+    assert_eq!(json.as_bytes(), result(folder.path()));
+    let document: serde_json::Value = serde_json::from_str(&json).expect("one document");
+    let rows = document["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 3 * 2);
+    let keys: Vec<_> = rows[0].as_object().expect("an object").keys().collect();
+    assert_eq!(
+        keys,
+        ["cover50", "cover80", "cover95", "crps", "model", "n", "nll", "nll_se", "rmse", "rmse_se", "t"]
+    );
+    assert_eq!((&document["seed"], &document["missing"]), (&1.into(), &serde_json::json!([])));
+    assert_eq!(document["settings"]["protocol"]["n_test"], 2);
+    assert_eq!(document["settings"]["models"]["pooled"]["pooled"]["spread"], "by_step");
+    assert!(!json.contains("seconds"));
+    let page = fs::read_to_string(folder.path().join("index.html")).expect("written");
+    assert!(page.contains("after 12 observations") && page.contains("mtlds-paper, N = 4"));
+}
+
+#[test]
+fn a_cell_that_fails_keeps_no_other_from_being_computed() {
+    let folder = tempfile::tempdir().expect("made");
+    let mut plan = plan(folder.path(), &["--only", "pooled,mtlds"]);
+    plan.settings.paper.online.every = 0;
+    let message = refused(&plan);
+    assert!(message.contains("cell mtlds-paper-n0004-r00") && message.contains("n0004-r01"), "{message}");
+    assert!(cell(folder.path(), "pooled-r00").exists() && cell(folder.path(), "pooled-r01").exists());
+    let document: serde_json::Value = serde_json::from_slice(&result(folder.path())).expect("JSON");
+    assert_eq!(document["missing"].as_array().map(Vec::len), Some(4));
+}

@@ -1,0 +1,59 @@
+//! Ways to learn a multi-task linear system from a training set; nothing here ever sees a test sequence.
+//!
+//! | module | recipe |
+//! |---|---|
+//! | [`paper`] | that of Bird & Williams (2020), as printed |
+
+pub mod paper;
+
+use mtds::learn::Progress;
+use mtds::{Control, Error, Result};
+use serde::{Deserialize, Serialize};
+
+pub use paper::Paper;
+
+use super::predictor::Member;
+use super::protocol::TrainingSet;
+
+/// A way to learn, with its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// The paper's.
+    Paper(Box<Paper>),
+    /// This project's.
+    Ours,
+}
+
+/// What was learned.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// The models, to be mixed by evidence where there are several.
+    pub members: Vec<Member>,
+    /// How the bound per observation went: (member, step, bound), steps thinned.
+    pub bounds: Vec<(usize, u64, f64)>,
+}
+
+/// Learns from `training` by `method`; `observer` sees every step and may stop the run.
+///
+/// The same seed gives the same models, to the bit, on any number of threads.
+///
+/// # Errors
+/// Settings out of range, a loss that is not finite; [`Error::Setting`] for a method that this build lacks.
+pub fn learn(
+    method: &Method,
+    training: &TrainingSet,
+    seed: u64,
+    observer: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<Learned> {
+    match method {
+        Method::Paper(paper) => paper.learn(training, seed, observer),
+        Method::Ours => {
+            let why = "`ours` is not there yet; take `paper`".into();
+            Err(Error::Setting { name: "recipe".into(), why })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! How hard each model tries: all settings that a cell's result depends on, apart from the protocol.
+
+use mtds::baseline::{PooledSettings, Spread};
+use mtds::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use super::cell::{CellKind, Recipe};
+use super::oracle::Oracle;
+use super::protocol::Scale;
+use super::recipe::Method;
+use super::recipe::paper::{self, Paper};
+
+/// The settings of all models.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The exact answer.
+    pub oracle: Oracle,
+    /// How the pooled system is learned.
+    pub pooled: PooledSettings,
+    /// How forecasts of the pooled system spread; by step, because one spread for all steps is worse everywhere.
+    pub pooled_spread: Spread,
+    /// The paper's recipe.
+    pub paper: Paper,
+}
+
+/// The settings of one kind of cell, kept with its results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CellSettings {
+    /// Of [`CellKind::Oracle`].
+    Oracle(Oracle),
+    /// Of [`CellKind::Pooled`].
+    Pooled {
+        /// How it is learned.
+        learning: Box<PooledSettings>,
+        /// How its forecasts spread.
+        spread: Spread,
+    },
+    /// Of [`CellKind::Single`].
+    Single,
+    /// Of [`CellKind::Mtlds`].
+    Mtlds(Method),
+}
+
+impl Settings {
+    /// Those of a scale.
+    ///
+    /// # Errors
+    /// None in practice: the numbers are literals.
+    pub fn new(scale: Scale) -> Result<Self> {
+        let (runs, steps) = match scale {
+            Scale::Quick => (2, 3000),
+            Scale::Full => (Oracle::default().runs, paper::STEPS),
+        };
+        Ok(Self {
+            oracle: Oracle { runs, ..Oracle::default() },
+            pooled: PooledSettings::default(),
+            pooled_spread: Spread::ByStep,
+            paper: Paper::new(steps)?,
+        })
+    }
+
+    /// Those of the cells of `kind`.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for a recipe that is not known.
+    pub fn of(&self, kind: &CellKind) -> Result<CellSettings> {
+        Ok(match kind {
+            CellKind::Oracle => CellSettings::Oracle(self.oracle),
+            CellKind::Pooled => {
+                CellSettings::Pooled { learning: Box::new(self.pooled.clone()), spread: self.pooled_spread }
+            }
+            CellKind::Single => CellSettings::Single,
+            CellKind::Mtlds { recipe, .. } => CellSettings::Mtlds(self.method(recipe)?),
+        })
+    }
+
+    fn method(&self, recipe: &Recipe) -> Result<Method> {
+        match recipe.name() {
+            "paper" => Ok(Method::Paper(Box::new(self.paper.clone()))),
+            "ours" => Ok(Method::Ours),
+            name => Err(Error::Unknown { kind: "recipe", name: name.into(), known: "paper, ours".into() }),
+        }
+    }
+}
