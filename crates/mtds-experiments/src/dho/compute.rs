@@ -12,7 +12,7 @@ use super::score::{Predictor, SequenceResult, score_oracle, score_predictor};
 use super::settings::{CellSettings, Settings};
 
 /// Models, by [`CellKind::model`], that this build cannot compute; tables leave them out.
-pub const UNAVAILABLE: &[&str] = &["single", "mtlds-ours"];
+pub const UNAVAILABLE: &[&str] = &["single"];
 
 /// Whether this build can compute cells of `kind`.
 #[must_use]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::cell::{CellKind, Recipe};
 use super::oracle::Oracle;
 use super::protocol::Scale;
-use super::recipe::Method;
 use super::recipe::paper::{self, Paper};
+use super::recipe::{Method, Ours};
 
 /// The settings of all models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,20 @@ pub struct Settings {
     pub pooled_spread: Spread,
     /// The paper's recipe.
     pub paper: Paper,
+    /// Our recipe: how much of it.
+    pub ours: OursScale,
+}
+
+/// How much of our recipe, whose settings depend on the number of training sequences.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OursScale {
+    /// All of it.
+    Full,
+    /// Few models, few steps.
+    Quick,
+    /// These settings whatever the number.
+    Exactly(Box<Ours>),
 }
 
 /// The settings of one kind of cell, kept with its results.
@@ -57,6 +71,10 @@ impl Settings {
             pooled: PooledSettings::default(),
             pooled_spread: Spread::ByStep,
             paper: Paper::new(steps)?,
+            ours: match scale {
+                Scale::Quick => OursScale::Quick,
+                Scale::Full => OursScale::Full,
+            },
         })
     }
 
@@ -71,14 +89,18 @@ impl Settings {
                 CellSettings::Pooled { learning: Box::new(self.pooled.clone()), spread: self.pooled_spread }
             }
             CellKind::Single => CellSettings::Single,
-            CellKind::Mtlds { recipe, .. } => CellSettings::Mtlds(self.method(recipe)?),
+            CellKind::Mtlds { recipe, n } => CellSettings::Mtlds(self.method(recipe, *n)?),
         })
     }
 
-    fn method(&self, recipe: &Recipe) -> Result<Method> {
+    fn method(&self, recipe: &Recipe, n: usize) -> Result<Method> {
         match recipe.name() {
             "paper" => Ok(Method::Paper(Box::new(self.paper.clone()))),
-            "ours" => Ok(Method::Ours),
+            "ours" => Ok(Method::Ours(Box::new(match &self.ours {
+                OursScale::Full => Ours::full(n)?,
+                OursScale::Quick => Ours::quick(n)?,
+                OursScale::Exactly(ours) => (**ours).clone(),
+            }))),
             name => Err(Error::Unknown { kind: "recipe", name: name.into(), known: "paper, ours".into() }),
         }
     }

@@ -3,13 +3,16 @@
 //! | module | recipe |
 //! |---|---|
 //! | [`paper`] | that of Bird & Williams (2020), as printed |
+//! | [`ours`] | this project's |
 
+pub mod ours;
 pub mod paper;
 
 use mtds::learn::Progress;
-use mtds::{Control, Error, Result};
+use mtds::{Control, Result};
 use serde::{Deserialize, Serialize};
 
+pub use ours::Ours;
 pub use paper::Paper;
 
 use super::predictor::Member;
@@ -22,7 +25,7 @@ pub enum Method {
     /// The paper's.
     Paper(Box<Paper>),
     /// This project's.
-    Ours,
+    Ours(Box<Ours>),
 }
 
 /// What was learned.
@@ -39,7 +42,7 @@ pub struct Learned {
 /// The same seed gives the same models, to the bit, on any number of threads.
 ///
 /// # Errors
-/// Settings out of range, a loss that is not finite; [`Error::Setting`] for a method that this build lacks.
+/// Settings out of range, a loss that is not finite.
 pub fn learn(
     method: &Method,
     training: &TrainingSet,
@@ -48,10 +51,7 @@ pub fn learn(
 ) -> Result<Learned> {
     match method {
         Method::Paper(paper) => paper.learn(training, seed, observer),
-        Method::Ours => {
-            let why = "`ours` is not there yet; take `paper`".into();
-            Err(Error::Setting { name: "recipe".into(), why })
-        }
+        Method::Ours(ours) => ours.learn(training, seed, observer),
     }
 }
 
