@@ -39,12 +39,14 @@
 //! | learn | [`learn`], [`Fit`] |
 //! | infer codes | [`infer`], [`Tracker`] |
 //! | forecast, generate, morph, score | [`predict`], [`Model::generate`], [`Model::morph`] |
+//! | compare with what knows no family | [`baseline`] |
 //! | keep a model | [`store`] |
 //!
 //! The library opens no files, reads no clock, prints nothing, and takes its randomness as an argument; the
 //! same seed gives the same bits on any number of threads.
 
 pub mod base;
+pub mod baseline;
 pub mod error;
 pub mod family;
 pub mod generator;

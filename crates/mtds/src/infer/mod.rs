@@ -36,6 +36,7 @@ mod tests;
 pub use carried::CarriedState;
 pub use code::{CodeTarget, NoiseBelief};
 pub use importance::{AdaptiveImportance, Start, adaptive_importance};
+pub(crate) use map::best_climbs;
 pub use map::{MapLaplace, map_laplace};
 pub use mixture::GaussianMixture;
 pub use nuts::{ChainReport, Nuts, effective_draws, nuts, split_r_hat};
