@@ -40,7 +40,7 @@ fn the_oscillator_has_nineteen_dimensions() {
     }
 }
 
-/// The rollout of the oscillator written out, with I + S inverted by Neumann-free elimination on a 4 × 4 system.
+/// The rollout of the oscillator written out.
 fn twin(code: &[f64], n_time: usize) -> Vec<f64> {
     let mut skew = [[0.0; 4]; 4];
     let mut k = 4;
@@ -54,7 +54,7 @@ fn twin(code: &[f64], n_time: usize) -> Vec<f64> {
     let mut path = vec![];
     for _ in 0..n_time {
         path.push((0..4).map(|i| code[14 + i] * x[i]).sum());
-        // Q x = (I − S) w with (I + S) w = x; fixed-point iteration w ← x − S w diverges for large S, so solve.
+        // Q x = (I − S) w with (I + S) w = x.
         let w = solve(skew, x);
         let q: [f64; 4] = std::array::from_fn(|i| w[i] - (0..4).map(|j| skew[i][j] * w[j]).sum::<f64>());
         x = std::array::from_fn(|i| code[i].tanh() * q[i]);

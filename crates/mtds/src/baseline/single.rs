@@ -11,8 +11,8 @@
 //! ```text
 //! 10 climbs from the prior, log s held at its mean  →  the best of them  →  NUTS  →  forecast
 //! ```
-//! Reference: Bird & Williams (2020), supplement, "Damped Harmonic Oscillation". Differs from it: B = tanh B̃
-//! there has a second, gating factor, which would make 23 dimensions, and 19 are stated; no process noise.
+//! Reference: Bird & Williams (2020), supplement, "Damped Harmonic Oscillation". B = tanh B̃
+//! because 19 dimensions are stated there, while the gated form of B in the same text would make 23.
 
 use crate::base::emission::Group;
 use crate::base::{BaseModel, InputMap, Lds};
