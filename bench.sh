@@ -1,16 +1,16 @@
 #!/bin/sh
-# Times mtds, and with --peers also PyTorch and JAX, interleaved in one run.
+# Times mtds, and with --peers also PyTorch, JAX and NumPyro, interleaved in one run.
 set -eu
 
 usage() {
     cat <<'TEXT'
 usage: ./bench.sh [--peers] [--quick] [--threads N] [--json FILE] [--only WORK,…] [--at T] [--seed S]
 
-  --peers      install PyTorch and JAX into .venv-peers (once) and time them in the same run
+  --peers      install PyTorch, JAX and NumPyro into .venv-peers (once) and time them in the same run
   --quick      fewer rounds
   --threads N  threads of every engine (default 2); the run is kept on as many cores
   --json FILE  write the result as JSON
-  --only …     only these works: w2, adais-all, adais-early, tracked
+  --only …     only these works: w2, adais-all, adais-early, tracked, stl-nuts
 TEXT
 }
 

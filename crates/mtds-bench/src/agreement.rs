@@ -4,6 +4,8 @@
 //! training step   max over loss and gradient norms of |a - b| / |b|                          ≤ 1e-5
 //! posteriors      rms over sequences and coordinates of
 //!                 (mean_a - mean_b) / sqrt(std_a² / ESS_a + std_b² / ESS_b)                  ≤ 6
+//! forecasts       the same quotient of predicted means: root mean square over the steps of
+//!                 a sequence, median over sequences                                          ≤ 4
 //! ```
 //!
 //! The second would be near 1 for independent draws. Self-normalised importance draws have heavier
@@ -11,15 +13,18 @@
 //! against outputs shifted by one step 19 to 28, against a prior ten times weaker 10 to 20. It catches
 //! gross mistakes only: a noise 1.6 times too large gives 2.5 to 4, and one update too few 5 to 6.
 
+use mtds::infer::effective_draws;
 use serde::Serialize;
 
-use crate::check::{Check, PosteriorCheck, StepCheck};
+use crate::check::{Check, ForecastCheck, PosteriorCheck, StepCheck};
 use crate::report::median;
 
 /// Five digits.
 pub const STEP_TOLERANCE: f64 = 1e-5;
 /// In standard errors, root mean square.
 pub const POSTERIOR_TOLERANCE: f64 = 6.0;
+/// In standard errors; a chain that sits at another mode is left to the median.
+pub const FORECAST_TOLERANCE: f64 = 4.0;
 
 /// How far an engine's numbers are from the reference's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,6 +50,7 @@ pub fn compare(work: &str, found: (&str, &Check), reference: (&str, &Check)) -> 
     let (difference, tolerance, detail) = match (found.1, reference.1) {
         (Check::Step(a), Check::Step(b)) => step(a, b),
         (Check::Posterior(a), Check::Posterior(b)) => posterior(a, b),
+        (Check::Forecast(a), Check::Forecast(b)) => forecast(a, b),
         _ => (f64::INFINITY, STEP_TOLERANCE, "two different kinds of numbers".to_string()),
     };
     Agreement {
@@ -70,6 +76,57 @@ fn step(a: &StepCheck, b: &StepCheck) -> (f64, f64, String) {
         .unwrap_or(("loss", f64::INFINITY));
     let detail = format!("largest relative difference {difference:.1e}, in {name}; loss {:.6}", a.loss);
     (difference, STEP_TOLERANCE, detail)
+}
+
+/// What a chain says of the predicted mean at one step.
+struct Step {
+    mean: f64,
+    squared_error: f64,
+    ess: f64,
+}
+
+/// One entry per step of a sequence.
+fn steps(draws: &[Vec<f64>]) -> Vec<Step> {
+    let n = draws.len() as f64;
+    let step = |t: usize| {
+        let series: Vec<f64> = draws.iter().map(|draw| draw[t]).collect();
+        let mean = series.iter().sum::<f64>() / n;
+        let variance = series.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+        let ess = effective_draws(&[&series]).unwrap_or(1.0);
+        Step { mean, squared_error: variance / ess, ess }
+    };
+    (0..draws.first().map_or(0, Vec::len)).map(step).collect()
+}
+
+/// Root mean square distance over the steps, in standard errors.
+fn apart(a: &[Step], b: &[Step]) -> f64 {
+    let square = |(a, b): (&Step, &Step)| (a.mean - b.mean).powi(2) / (a.squared_error + b.squared_error);
+    let off = (a.iter().zip(b).map(square).sum::<f64>() / a.len() as f64).sqrt();
+    if off.is_nan() { f64::INFINITY } else { off }
+}
+
+fn forecast(a: &ForecastCheck, b: &ForecastCheck) -> (f64, f64, String) {
+    let all = |check: &ForecastCheck| check.predicted.iter().map(|draws| steps(draws)).collect::<Vec<_>>();
+    let (ours, theirs) = (all(a), all(b));
+    let pairs = || ours.iter().zip(&theirs);
+    if ours.len() != theirs.len() || pairs().any(|(a, b)| a.len() != b.len() || a.is_empty()) {
+        return (f64::INFINITY, FORECAST_TOLERANCE, "forecasts of different sequences".to_string());
+    }
+    let difference = median(&pairs().map(|(a, b)| apart(a, b)).collect::<Vec<_>>()).unwrap_or(f64::INFINITY);
+    let listed = |values: Vec<f64>, digits: usize| {
+        values.iter().map(|v| format!("{v:.digits$}")).collect::<Vec<_>>().join(" ")
+    };
+    let middle = |steps: &Vec<Step>| median(&steps.iter().map(|s| s.ess).collect::<Vec<_>>());
+    let effective = |of: &[Vec<Step>]| listed(of.iter().filter_map(middle).collect(), 0);
+    let detail = format!(
+        "{difference:.2} standard errors apart (median); effective draws of the predicted means by sequence, \
+         median over steps: {}, reference {}; log density of the modes: {}, reference {}",
+        effective(&ours),
+        effective(&theirs),
+        listed(a.mode_log_density.clone(), 1),
+        listed(b.mode_log_density.clone(), 1)
+    );
+    (difference, FORECAST_TOLERANCE, detail)
 }
 
 fn relative(a: f64, b: f64) -> f64 {
@@ -145,6 +202,25 @@ mod tests {
         assert!(!agreement(&step_of(1.0, 1.0), &other).agrees);
         assert!(!agreement(&step_of(1.0, 1.0), &posterior_of(1.0, 400.0)).agrees);
         assert!(!agreement(&Check::Posterior(empty()), &Check::Posterior(empty())).agrees);
+    }
+
+    /// Two chains of 400 pseudo-independent draws of two steps, the second shifted.
+    fn forecast_of(shift: f64) -> Check {
+        let unit = |i: usize| (i as f64 * 0.754_877_666).fract() - 0.5;
+        let draws: Vec<Vec<f64>> = (0..400).map(|i| vec![unit(i) + shift, unit(i + 1000) + shift]).collect();
+        Check::Forecast(ForecastCheck { predicted: vec![draws], mode_log_density: vec![12.5] })
+    }
+
+    #[test]
+    fn forecasts_agree_within_sampling_error() {
+        let near = agreement(&forecast_of(0.001), &forecast_of(0.0));
+        assert!(near.agrees && near.detail.contains("modes: 12.5, reference 12.5"), "{}", near.detail);
+        let far = agreement(&forecast_of(0.5), &forecast_of(0.0));
+        assert!(!far.agrees && far.difference > near.difference, "{}", far.detail);
+        assert!(!agreement(&forecast_of(f64::NAN), &forecast_of(0.0)).agrees);
+        let none = Check::Forecast(ForecastCheck { predicted: vec![], mode_log_density: vec![] });
+        assert!(!agreement(&none, &none).agrees);
+        assert!(!agreement(&none, &forecast_of(0.0)).agrees);
     }
 
     fn empty() -> PosteriorCheck {

@@ -12,6 +12,8 @@ pub enum Check {
     Step(StepCheck),
     /// Posteriors by Monte Carlo: the same up to sampling error.
     Posterior(PosteriorCheck),
+    /// Forecasts by Markov chains: the same up to sampling error, where both found the same mode.
+    Forecast(ForecastCheck),
 }
 
 /// Loss and gradient norms of a training step, at step 0.
@@ -51,5 +53,32 @@ impl PosteriorCheck {
         let d_code = self.mean.first()?.len();
         let ragged = self.mean.iter().chain(&self.std_dev).any(|row| row.len() != d_code);
         ragged.then(|| format!("expected {d_code} numbers in every row of mean and std_dev"))
+    }
+}
+
+/// Predicted means of the draws of a chain, one entry per sequence.
+///
+/// # Shapes
+/// `predicted` is `n_seq × n_draws × n_steps`, the draws in the order of the chain; `mode_log_density` has length
+/// `n_seq`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForecastCheck {
+    /// Mean output of every draw at every step after the observed ones.
+    pub predicted: Vec<Vec<Vec<f64>>>,
+    /// log p(y, u) at the start of the chain, with the noise at its prior mean.
+    pub mode_log_density: Vec<f64>,
+}
+
+impl ForecastCheck {
+    /// What is wrong with the shapes, if anything.
+    pub fn shape_problem(&self) -> Option<String> {
+        let n_seq = self.predicted.len();
+        if self.mode_log_density.len() != n_seq {
+            return Some(format!("expected a mode for each of {n_seq} sequences"));
+        }
+        let n_steps = self.predicted.first()?.first()?.len();
+        let ragged = self.predicted.iter().flatten().any(|draw| draw.len() != n_steps);
+        ragged.then(|| format!("expected {n_steps} steps in every draw"))
     }
 }

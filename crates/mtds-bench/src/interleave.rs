@@ -11,6 +11,9 @@ use crate::work::Work;
 /// A pause before each turn: idle threads of the engine before may spin for up to 200 ms (OpenMP's block time).
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// The peers that ratios refer to; every work has at most one of them.
+const REFERENCES: [&str; 2] = ["torch", "numpyro"];
+
 /// How many rounds, and how they are cut into turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
@@ -18,7 +21,7 @@ pub struct Schedule {
     pub turns: usize,
     /// Rounds in one turn.
     pub rounds: usize,
-    /// Before them, rounds that do not count for this long: after a pause the system may run all threads of an
+    /// Before them, rounds that do not count for this long, none for 0: after a pause the system may run all threads of an
     /// engine on one core, and takes some 50 ms to spread them.
     pub warm_up_ms: f64,
 }
@@ -50,7 +53,9 @@ impl Contestant<'_> {
     fn describe(&self) -> (String, usize, bool) {
         match self {
             Self::Own(work) => (format!("mtds {}", env!("CARGO_PKG_VERSION")), work.threads(), false),
-            Self::Peer(peer, _) => (peer.engine().to_string(), peer.threads(), peer.name() == "torch"),
+            Self::Peer(peer, _) => {
+                (peer.engine().to_string(), peer.threads(), REFERENCES.contains(&peer.name()))
+            }
         }
     }
 
@@ -61,18 +66,16 @@ impl Contestant<'_> {
         }
     }
 
-    /// Rounds that do not count, one at least, for about `ms` milliseconds.
+    /// Rounds that do not count, for about `ms` milliseconds.
     fn warm_up(&mut self, ms: f64) -> Result<()> {
         let mut left = ms;
         let mut n = 1;
-        loop {
+        while left > 0.0 {
             let took = self.times(n)?.into_iter().sum::<f64>();
             left -= took;
-            if left <= 0.0 {
-                return Ok(());
-            }
-            n = (left / took.max(0.1) * n as f64).ceil().min(1000.0) as usize;
+            n = (left / took.max(0.1) * n as f64).ceil().clamp(1.0, 1000.0) as usize;
         }
+        Ok(())
     }
 
     fn times(&mut self, n: usize) -> Result<Vec<f64>> {
@@ -142,8 +145,8 @@ mod tests {
         let mut works = ['a', 'b', 'c'].map(|label| Logged { label, log: Rc::clone(&log) });
         let mut contestants: Vec<_> = works.iter_mut().map(|w| Contestant::Own(w)).collect();
         let measured = measure(&mut contestants, Schedule { turns: 2, rounds: 2, warm_up_ms: 0.0 }).unwrap();
-        assert_eq!(*log.borrow(), "abcaaabbbcccbbbcccaaa");
-        assert_eq!(measured[0].ms, [5.0, 6.0, 20.0, 21.0]);
+        assert_eq!(*log.borrow(), "abcaabbccbbccaa");
+        assert_eq!(measured[0].ms, [4.0, 5.0, 14.0, 15.0]);
         assert!(measured.iter().all(|m| m.threads == 3 && !m.is_reference && m.engine.starts_with("mtds ")));
     }
 

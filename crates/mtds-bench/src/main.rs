@@ -12,17 +12,18 @@ use mtds_bench::peer::Peer;
 use mtds_bench::problem::AdaisProblem;
 use mtds_bench::protocol::Request;
 use mtds_bench::report::{self, Report, Settings};
-use mtds_bench::work::{Work, WorkSettings, own_works};
+use mtds_bench::work::{Work, WorkSettings, own_works, stl};
 use mtds_bench::{Error, Result, inputs};
 
-/// The peers, each with its worker `<name>_worker.py`; the ratios refer to `torch`.
-const PEERS: [&str; 2] = ["torch", "jax"];
+/// The peers, each with its worker `<name>_worker.py`.
+const FRAMEWORKS: &[&str] = &["torch", "jax"];
+const SAMPLERS: &[&str] = &["numpyro"];
 /// An ESS can never be twice the number of draws: every pass is taken.
 const NEVER_STOP: f64 = 2.0;
 /// Compilation by a peer on a busy machine takes minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Times mtds, and with --peers also PyTorch and JAX, interleaved in one run
+/// Times mtds, and with --peers also PyTorch, JAX and NumPyro, interleaved in one run
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
@@ -41,8 +42,8 @@ struct Arguments {
     /// Threads of every engine
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
-    /// Only these works: w2, adais-all, adais-early, tracked
-    #[arg(long, value_name = "WORK", value_delimiter = ',', value_parser = ["w2", "adais-all", "adais-early", "tracked"])]
+    /// Only these works: w2, adais-all, adais-early, tracked, stl-nuts
+    #[arg(long, value_name = "WORK", value_delimiter = ',', value_parser = ["w2", "adais-all", "adais-early", "tracked", "stl-nuts"])]
     only: Vec<String>,
     /// The step at which the update of the posterior is timed
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(10..=80))]
@@ -55,10 +56,22 @@ struct Arguments {
 /// One work, whoever does it.
 struct Assignment {
     name: &'static str,
-    /// What a peer is asked; `None` for a work that only we do.
-    request: Option<Request>,
+    /// Who else does it.
+    peers: &'static [&'static str],
+    /// What a peer is asked.
+    request: Request,
     /// Known numbers, to compare with where there are no peers.
     golden: Option<Check>,
+}
+
+impl Assignment {
+    /// Fewer and single rounds for a work that takes seconds, one per sequence.
+    fn schedule(&self, usual: Schedule) -> Schedule {
+        match self.name == stl::NAME {
+            true => Schedule { turns: usual.turns.min(stl::N_SEQ), rounds: 1, warm_up_ms: 0.0 },
+            false => usual,
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -93,12 +106,14 @@ fn measure_all(arguments: &Arguments, settings: &WorkSettings) -> Result<Report>
     let folder = tempfile::tempdir().map_err(|source| Error::File { path: std::env::temp_dir(), source })?;
     let problem = settings.problem.write(folder.path())?;
     let mut works = own_works(settings)?;
-    let mut peers = start_peers(arguments)?;
     let schedule = schedule(arguments);
     let wanted =
         |a: &Assignment| arguments.only.is_empty() || arguments.only.iter().any(|name| name == a.name);
+    let assignments: Vec<_> = assignments(settings, &problem).into_iter().filter(wanted).collect();
+    let mut peers = start_peers(arguments, &assignments)?;
     let (mut rows, mut checks) = (Vec::new(), Vec::new());
-    for assignment in assignments(settings, &problem).into_iter().filter(wanted) {
+    for assignment in assignments {
+        let schedule = assignment.schedule(schedule);
         let measured = measure(&mut contestants(&assignment, &mut works, &mut peers), schedule)?;
         rows.extend(report::rows(assignment.name, &measured));
         checks.extend(agreements(&assignment, &measured));
@@ -135,27 +150,42 @@ fn report_settings(schedule: Schedule, settings: &WorkSettings) -> Settings {
     }
 }
 
-fn start_peers(arguments: &Arguments) -> Result<Vec<Peer>> {
+/// Those that some work needs.
+fn start_peers(arguments: &Arguments, assignments: &[Assignment]) -> Result<Vec<Peer>> {
     let Some(python) = &arguments.peers else { return Ok(Vec::new()) };
+    let needed = |name: &&&str| assignments.iter().any(|a| a.peers.contains(*name));
     let start = |name: &&str| {
         let script = arguments.workers.join(format!("{name}_worker.py"));
         let mut command = Command::new(python);
         command.arg(script).args(["--threads", &arguments.threads.to_string()]);
         Peer::start(name, &mut command, PATIENCE)
     };
-    PEERS.iter().map(start).collect()
+    FRAMEWORKS.iter().chain(SAMPLERS).filter(needed).map(start).collect()
 }
 
-fn assignments(settings: &WorkSettings, problem: &Path) -> [Assignment; 4] {
-    let adais = |ess_stop: f64| {
-        let request = Request::new("adais").with("problem", problem.to_string_lossy().as_ref());
-        request.with("at", settings.at).with("seed", settings.seed).with("ess_stop", ess_stop)
+fn assignments(settings: &WorkSettings, problem: &Path) -> [Assignment; 5] {
+    let on_problem = |work: &str| {
+        let request = Request::new(work).with("problem", problem.to_string_lossy().as_ref());
+        request.with("at", settings.at).with("seed", settings.seed)
     };
+    let adais = |name: &'static str, ess_stop: f64| Assignment {
+        name,
+        peers: FRAMEWORKS,
+        request: on_problem("adais").with("ess_stop", ess_stop),
+        golden: None,
+    };
+    let w2 = inputs::w2_reference();
     [
-        Assignment { name: "w2", request: Some(Request::new("w2")), golden: Some(inputs::w2_reference()) },
-        Assignment { name: "adais-all", request: Some(adais(NEVER_STOP)), golden: None },
-        Assignment { name: "adais-early", request: Some(adais(settings.ess_stop)), golden: None },
-        Assignment { name: "tracked", request: None, golden: None },
+        Assignment { name: "w2", peers: FRAMEWORKS, request: Request::new("w2"), golden: Some(w2) },
+        adais("adais-all", NEVER_STOP),
+        adais("adais-early", settings.ess_stop),
+        Assignment { name: "tracked", peers: &[], request: Request::new("tracked"), golden: None },
+        Assignment {
+            name: stl::NAME,
+            peers: SAMPLERS,
+            request: on_problem(stl::NAME).with("n_seq", stl::N_SEQ),
+            golden: None,
+        },
     ]
 }
 
@@ -165,15 +195,15 @@ fn contestants<'a>(
     peers: &'a mut [Peer],
 ) -> Vec<Contestant<'a>> {
     let own = works.iter_mut().filter(|w| w.name() == assignment.name).map(|w| Contestant::Own(w.as_mut()));
-    let request = assignment.request.as_ref();
-    own.chain(peers.iter_mut().filter_map(|p| Some(Contestant::Peer(p, request?)))).collect()
+    let asked = peers.iter_mut().filter(|p| assignment.peers.contains(&p.name()));
+    own.chain(asked.map(|p| Contestant::Peer(p, &assignment.request))).collect()
 }
 
 /// Everyone against the reference engine; without it against the known numbers.
 fn agreements(assignment: &Assignment, measured: &[Measured]) -> Vec<Agreement> {
     let known = assignment.golden.as_ref().map(|check| ("known numbers", check));
-    let torch = measured.iter().find(|m| m.is_reference);
-    let Some(reference) = torch.and_then(|m| Some((m.engine.as_str(), m.check.as_ref()?))).or(known) else {
+    let peer = measured.iter().find(|m| m.is_reference);
+    let Some(reference) = peer.and_then(|m| Some((m.engine.as_str(), m.check.as_ref()?))).or(known) else {
         return Vec::new();
     };
     let others = measured.iter().filter(|m| !m.is_reference);

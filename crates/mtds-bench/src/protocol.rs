@@ -88,10 +88,11 @@ pub fn parse_times(line: &str, rounds: usize) -> Result<Vec<f64>, String> {
 /// # Errors
 /// What was expected, if the line is something else.
 pub fn parse_check(line: &str) -> Result<Check, String> {
-    let expected = "expected loss and gradient_norms, or mean, std_dev, ess and passes";
+    let expected = "expected loss and gradient_norms, or mean, std_dev, ess and passes, or predicted";
     let check = serde_json::from_str(line).map_err(|_| expected.to_string())?;
     match &check {
         Check::Posterior(posterior) => posterior.shape_problem().map_or(Ok(check.clone()), Err),
+        Check::Forecast(forecast) => forecast.shape_problem().map_or(Ok(check.clone()), Err),
         Check::Step(_) => Ok(check),
     }
 }
@@ -132,11 +133,17 @@ mod tests {
     }
 
     #[test]
-    fn a_check_is_a_step_or_posteriors() {
+    fn a_check_is_a_step_posteriors_or_forecasts() {
         let step = parse_check(r#"{"loss": 2.5, "gradient_norms": {"W1": 1.0}}"#).unwrap();
         assert!(matches!(step, Check::Step(s) if s.loss == 2.5 && s.gradient_norms["W1"] == 1.0));
         let posterior = r#"{"mean": [[0.1, 0.2]], "std_dev": [[1, 1]], "ess": [300], "passes": [7]}"#;
         assert!(matches!(parse_check(posterior).unwrap(), Check::Posterior(p) if p.passes == [7.0]));
+        let forecast = r#"{"predicted": [[[1.0, 2.0], [3.0, 4.0]]], "mode_log_density": [9.5]}"#;
+        assert!(
+            matches!(parse_check(forecast).unwrap(), Check::Forecast(f) if f.predicted[0][1] == [3.0, 4.0])
+        );
+        let ragged = r#"{"predicted": [[[1.0, 2.0], [3.0]]], "mode_log_density": [9.5]}"#;
+        assert!(parse_check(ragged).unwrap_err().contains("2 steps"));
         assert!(parse_check(r#"{"loss": NaN, "gradient_norms": {}}"#).is_err());
         let short = r#"{"mean": [[0.1, 0.2]], "std_dev": [[1]], "ess": [300], "passes": [7]}"#;
         assert!(parse_check(short).unwrap_err().contains("2 numbers"));

@@ -1,4 +1,4 @@
-//! Medians, ratios to eager PyTorch, the table and the JSON document.
+//! Medians, ratios to the reference peer, the table and the JSON document.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub struct Row {
     pub threads: usize,
     /// Median time of a round.
     pub median_ms: f64,
-    /// Median over that of eager PyTorch in the same run; none without that peer.
+    /// Median over that of the reference peer (PyTorch, or NumPyro) in the same run; none without it.
     pub ratio: Option<f64>,
     /// Third quartile over first quartile of the times: how quiet the machine was.
     pub spread: f64,

@@ -98,6 +98,28 @@ fn gradients_match_central_differences() {
     }
 }
 
+/// One point at a time, in plain numbers, is the same function as many in packs.
+#[test]
+fn single_points_agree_with_packs() {
+    for case in cases() {
+        let parameters = parameters_f64(&case.model);
+        let sequence = group::<f64>(&case.outputs, &case.inputs);
+        let target = CodeTarget::new(&case.model, &parameters, &case.prior, sequence, None);
+        let (dim, points) = (case.prior.dim(), points(case.prior.dim()));
+        let (mut values, mut gradient) = (vec![0.0; points.len()], Points::zeros(dim, points.len()));
+        target.log_density_and_gradient(&points, &mut values, &mut gradient);
+        let mut evaluate = target.evaluator();
+        for i in 0..points.len() {
+            let mut slope = vec![f64::NAN; dim];
+            let value = evaluate(&points.point(i), &mut slope);
+            let pairs = slope.iter().copied().zip(gradient.point(i)).chain([(value, values[i])]);
+            for (got, want) in pairs {
+                assert!((got - want).abs() < 1e-10 * (1.0 + want.abs()), "{}: {got} {want}", case.name);
+            }
+        }
+    }
+}
+
 /// Fourth-order central differences along dimension `d`.
 fn differences(target: &impl LogTarget, points: &Points, d: usize) -> Vec<f64> {
     const H: f64 = 1e-3;

@@ -1,6 +1,7 @@
 //! Our own works, one file each, and the registry of them.
 
 mod adais;
+pub mod stl;
 mod w2;
 
 use crate::check::Check;
@@ -9,8 +10,8 @@ use crate::problem::AdaisProblem;
 
 /// Something that is timed in this process.
 pub trait Work {
-    /// Name of the work, the same as that of the peers' row: `w2`, `adais-all`, `adais-early`; or `tracked`,
-    /// which no peer does.
+    /// Name of the work, the same as that of the peers' row: `w2`, `adais-all`, `adais-early`, `stl-nuts`; or
+    /// `tracked`, which no peer does.
     fn name(&self) -> &str;
 
     /// Threads that it uses: those of the pool that it is called in.
@@ -57,6 +58,7 @@ pub fn own_works(settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
         Box::new(adais::Adais::new("adais-all", all_passes, settings)?),
         Box::new(adais::Adais::new("adais-early", settings.ess_stop, settings)?),
         Box::new(adais::Tracked::new(settings)?),
+        Box::new(stl::Stl::new(settings)),
     ])
 }
 

@@ -1,10 +1,11 @@
-//! What a multi-task model has to beat: one linear system for all sequences, learned as well as it can be.
+//! What a family is compared with: models that share nothing between its members, or everything.
 
 mod likelihood;
 mod markov;
 mod matrix;
 mod pooled;
 mod realise;
+pub mod single;
 mod spread;
 mod stable_form;
 mod subspace;
@@ -12,5 +13,6 @@ mod svd;
 
 pub use likelihood::LikelihoodObjective;
 pub use pooled::{PooledLds, PooledSettings};
+pub use single::{SingleTask, SingleTaskFit};
 pub use spread::Spread;
 pub use subspace::{Feedthrough, LinearSystem, Subspace};

@@ -166,6 +166,14 @@ impl Layout {
         }
     }
 
+    /// The adapted part of [`Layout::assemble_adjoint`] alone.
+    #[inline(always)]
+    pub fn adapted_adjoint<S: Lanes>(&self, d_theta: &[S], d_adapted: &mut [S]) {
+        for block in self.blocks.iter().filter(|b| b.role == Role::Adapted) {
+            d_adapted[block.slots()].copy_from_slice(&d_theta[block.range()]);
+        }
+    }
+
     /// The adjoint of [`Layout::assemble`]: writes the adapted part, adds the lane sums of the shared part.
     #[inline(always)]
     pub fn assemble_adjoint<S: Lanes>(&self, d_theta: &[S], d_adapted: &mut [S], d_shared: &mut [S::Real]) {

@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedState;
-use super::{GaussianMixture, LogTarget, MapLaplace, Points, Posterior, SmoothTarget, map_laplace};
-use crate::base::emission::{Group, Noise, Pull};
-use crate::base::{BaseModel, TraceGradient};
+use super::{GaussianMixture, LogTarget, MapLaplace, Points, Posterior, map_laplace};
+use crate::base::BaseModel;
+use crate::base::emission::{Group, Noise};
 use crate::family::Signal;
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, Scalar, dispatch};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, dispatch};
 use crate::model::{Buffers, CodePacks, GroupInputs, Model};
 use crate::random::Random;
 use crate::{Error, Result};
@@ -57,11 +57,11 @@ impl NoiseBelief {
 /// log p(u, Y) of one sequence, computed in `R`; densities are added up in f64.
 #[derive(Debug)]
 pub struct CodeTarget<'a, B, R> {
-    model: &'a Model<B>,
-    parameters: &'a [R],
-    prior: &'a GaussianMixture,
-    group: Group<R>,
-    start: Option<&'a CarriedState>,
+    pub(super) model: &'a Model<B>,
+    pub(super) parameters: &'a [R],
+    pub(super) prior: &'a GaussianMixture,
+    pub(super) group: Group<R>,
+    pub(super) start: Option<&'a CarriedState>,
 }
 
 /// Packs of points per unit of parallel work.
@@ -83,7 +83,7 @@ impl<'a, B: BaseModel, R: Real> CodeTarget<'a, B, R> {
     }
 
     /// Whether δ stands behind the code.
-    fn infers_noise(&self) -> bool {
+    pub(super) fn infers_noise(&self) -> bool {
         self.prior.dim() > self.model.d_code()
     }
 
@@ -151,7 +151,7 @@ impl<B: BaseModel, R: Real> Kernel for DensityChunk<'_, B, R> {
 
 /// θ of one pack of points u: of its code, with the noise shifted if δ is there.
 #[inline(always)]
-fn generate<B: BaseModel, S: Lanes>(
+pub(super) fn generate<B: BaseModel, S: Lanes>(
     model: &Model<B>,
     parameters: &[S::Real],
     noise: &Noise,
@@ -175,28 +175,6 @@ fn start_pack<S: Lanes>(starts: &[f64], d_state: usize, first: usize, n: usize) 
     Some((0..d_state).map(lane).collect())
 }
 
-impl<B: BaseModel, R: Real> SmoothTarget for CodeTarget<'_, B, R> {
-    /// # Panics
-    /// With a carried start, whose dependence on the code has no gradient here.
-    fn log_density_and_gradient(&self, points: &Points, out: &mut [f64], gradient: &mut Points) {
-        assert!(self.start.is_none(), "gradients are for sequences from their beginning");
-        prior_gradient(self.prior, points, out, gradient);
-        let (n, dim) = (points.len(), points.dim());
-        let codes = CodePacks::<R>::from_fn(n, dim, |i, d| points.column(d)[i]);
-        let packs: Vec<PackGradient> = (0..n.div_ceil(LANES))
-            .into_par_iter()
-            .map(|pack| dispatch(GradientPack { target: self, codes: &codes, pack }))
-            .collect();
-        for (i, out) in out.iter_mut().enumerate() {
-            let (pack, lane) = (&packs[i / LANES], i % LANES);
-            *out += pack.density[lane];
-            for d in 0..dim {
-                gradient.column_mut(d)[i] += pack.gradient[d][lane];
-            }
-        }
-    }
-}
-
 impl<B: BaseModel> Model<B> {
     /// Posterior of a whole sequence (data units) by MAP with Laplace, corrected by importance weights.
     ///
@@ -217,72 +195,5 @@ impl<B: BaseModel> Model<B> {
         let parameters = self.parameters_as::<f64>();
         let target = CodeTarget::new(self, &parameters, &prior, group, None);
         map_laplace(settings, &target, &prior, random)
-    }
-}
-
-/// log density of a mixture and its gradient: −Σ_j r_j Σ_j⁻¹ (u − μ_j).
-fn prior_gradient(prior: &GaussianMixture, points: &Points, out: &mut [f64], gradient: &mut Points) {
-    prior.log_density(points, out);
-    let (n, dim, n_components) = (points.len(), points.dim(), prior.len());
-    let mut parts = vec![0.0; n * n_components];
-    prior.component_log_densities(points, &mut parts);
-    gradient.values_mut().fill(0.0);
-    for j in 0..n_components {
-        let Some(precision) = super::linear::invert_spd(prior.component_covariance(j), dim) else { continue };
-        for i in 0..n {
-            let responsibility = (parts[j * n + i] - out[i]).exp();
-            let error: Vec<f64> =
-                (0..dim).map(|d| points.column(d)[i] - prior.component_mean(j)[d]).collect();
-            let pull = super::linear::times_vector(&precision, &error);
-            for d in 0..dim {
-                gradient.column_mut(d)[i] -= responsibility * pull[d];
-            }
-        }
-    }
-}
-
-struct PackGradient {
-    density: [f64; LANES],
-    gradient: Vec<[f64; LANES]>,
-}
-
-struct GradientPack<'a, B, R> {
-    target: &'a CodeTarget<'a, B, R>,
-    codes: &'a CodePacks<R>,
-    pack: usize,
-}
-
-impl<B: BaseModel, R: Real> Kernel for GradientPack<'_, B, R> {
-    type Output = PackGradient;
-
-    #[inline(always)]
-    fn run<A: Arch>(self) -> PackGradient {
-        let (target, group) = (self.target, &self.target.group);
-        let (model, base) = (target.model, target.model.base());
-        let noise = base.noise();
-        let inputs = GroupInputs::<Pack<R, A>>::new(group);
-        let mut buffers = Buffers::<Pack<R, A>>::new(model);
-        let mut trace = base.trace(group.n_time);
-        let point = self.codes.pack::<A>(self.pack);
-        generate(model, target.parameters, &noise, &point, &mut buffers);
-        base.rollout(&buffers.theta, None, inputs.drive(group), &mut trace);
-        let mut d_outputs = vec![Pack::zero(); trace.outputs.len()];
-        let mut d_theta = vec![Pack::zero(); buffers.theta.len()];
-        let one = [Pack::one()];
-        let gradients = (d_outputs.as_mut_slice(), d_theta.as_mut_slice());
-        let density = noise.pull(&buffers.theta, &trace.outputs, group, Pull::Dense(&one), gradients);
-        let mut d_start = vec![Pack::zero(); base.d_state()];
-        let gradient = TraceGradient { outputs: &d_outputs, theta: &mut d_theta, start: &mut d_start };
-        base.adjoint(&buffers.theta, inputs.drive(group), &trace, gradient);
-        base.start_range().zip(&d_start).for_each(|(at, &d)| d_theta[at] += d);
-        let mut d_point = vec![];
-        if target.infers_noise() {
-            let delta = point[model.d_code()];
-            d_point.push(noise.shift_adjoint(&buffers.theta, delta, &mut d_theta));
-        }
-        let d_code = buffers.pull_back(model, target.parameters, &d_theta);
-        let d_point = d_code.into_iter().chain(d_point);
-        let widen = |p: Pack<R, A>| p.to_array().map(Real::to_f64);
-        PackGradient { density: widen(density), gradient: d_point.map(widen).collect() }
     }
 }

@@ -112,6 +112,23 @@ pub(super) fn widest(prior: &GaussianMixture) -> f64 {
     WIDEST * (0..d).map(|k| covariance[k * d + k]).fold(0.0, f64::max)
 }
 
+/// The points that climbs from `starts` reach, with their log densities, the best first; none where no start
+/// has a finite density.
+pub(crate) fn best_climbs<T: SmoothTarget + ?Sized>(
+    target: &T,
+    starts: &Points,
+    rounds: usize,
+) -> Vec<(Vec<f64>, f64)> {
+    let d = starts.dim();
+    let mut unit = vec![0.0; d * d];
+    (0..d).for_each(|i| unit[i * d + i] = 1.0);
+    let limits = Limits { rounds, tolerance: MapLaplace::default().tolerance };
+    let mut found = bfgs::climb(target, starts, &unit, limits).climbs;
+    found.retain(|c| c.outcome != Outcome::Impossible);
+    found.sort_by(|a, b| b.value.total_cmp(&a.value));
+    found.into_iter().map(|c| (c.point, c.value)).collect()
+}
+
 /// The climbs from all starts with a finite density.
 fn climbs<T: SmoothTarget + ?Sized>(
     settings: &MapLaplace,

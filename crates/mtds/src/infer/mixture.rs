@@ -27,9 +27,9 @@ pub struct GaussianMixture {
     /// Lower Cholesky factors `L_j`, `(J, d, d)`.
     factors: Vec<f64>,
     /// `L_j⁻¹`, `(J, d, d)`.
-    whiteners: Vec<f64>,
+    pub(super) whiteners: Vec<f64>,
     /// `log α_j − Σ log L_j,ii − d/2 log 2π`
-    log_norms: Vec<f64>,
+    pub(super) log_norms: Vec<f64>,
 }
 
 /// Stored form: no derived numbers, checked on the way in.

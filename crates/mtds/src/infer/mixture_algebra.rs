@@ -1,12 +1,19 @@
-//! Mixtures made of mixtures: moments, tilt, marginals, products with a Gaussian, averages.
+//! What follows from a mixture: moments, gradient, tilt, marginals, products with a Gaussian, averages.
 //!
 //! ```text
 //! mean = Σ α_j μ_j          covariance = Σ α_j (Σ_j + (μ_j − mean)(μ_j − mean)ᵀ)
 //! tilted by f: Σ_j → f Σ_j          average of q_i with weights β_i: Σ β_i q_i
+//! ∇ log q(u) = −Σ r_j L_j⁻ᵀ e_j       e_j = L_j⁻¹ (u − μ_j)       r_j ∝ α_j N(u; μ_j, Σ_j)
 //! ```
 
 use super::GaussianMixture;
 use crate::{Error, Result};
+
+/// `log(e^a + e^b)`.
+fn log_add(a: f64, b: f64) -> f64 {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
+}
 
 impl GaussianMixture {
     /// The `n` heaviest components, their weights scaled to sum to one.
@@ -50,6 +57,38 @@ impl GaussianMixture {
             }
         }
         covariance
+    }
+
+    /// `log q(u)`; writes its gradient, `d` values. Panics unless point and gradient have `d` dimensions.
+    pub fn log_density_with_gradient(&self, point: &[f64], gradient: &mut [f64]) -> f64 {
+        let d = self.dim;
+        assert_eq!((point.len(), gradient.len()), (d, d), "point, gradient and mixture have one dimension");
+        gradient.fill(0.0);
+        let mut error = vec![0.0; d];
+        // Running log Σ_j; `gradient` is the responsibility-weighted sum over the components so far.
+        let mut total = f64::NEG_INFINITY;
+        for (j, whitener) in self.whiteners.chunks_exact(d * d).enumerate() {
+            let mean = self.component_mean(j);
+            let mut log_density = self.log_norms[j];
+            for i in 0..d {
+                let row = &whitener[i * d..=i * d + i];
+                let apart = point.iter().zip(mean).map(|(u, m)| u - m);
+                error[i] = row.iter().zip(apart).map(|(w, a)| w * a).sum();
+                log_density -= 0.5 * error[i] * error[i];
+            }
+            let next = log_add(total, log_density);
+            let (kept, share) = match next > f64::NEG_INFINITY {
+                true => ((total - next).exp(), (log_density - next).exp()),
+                false => (1.0, 0.0),
+            };
+            gradient.iter_mut().for_each(|g| *g *= kept);
+            for i in 0..d {
+                let pull = share * error[i];
+                gradient.iter_mut().zip(&whitener[i * d..=i * d + i]).for_each(|(g, w)| *g -= pull * w);
+            }
+            total = next;
+        }
+        total
     }
 
     /// The same mixture with every covariance multiplied by `factor`.

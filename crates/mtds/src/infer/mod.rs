@@ -5,11 +5,13 @@
 //! [`Tracker`] follows a sequence online, [`EnsembleTracker`] under several models at once.
 //!
 //! * [`adaptive_importance`]: Algorithm 2 of Bird & Williams (2020), online, no gradients;
-//! * [`map_laplace`]: several ascents to the modes, Laplace at each, corrected by importance weights.
+//! * [`map_laplace`]: several ascents to the modes, Laplace at each, corrected by importance weights;
+//! * [`nuts`](nuts()): Hamiltonian Monte Carlo without U-turns, for posteriors that no mixture fits.
 
 mod bfgs;
 mod carried;
 mod code;
+mod code_gradient;
 mod em;
 mod ensemble;
 mod ensemble_tracker;
@@ -23,6 +25,7 @@ mod memory;
 mod missed;
 mod mixture;
 mod mixture_algebra;
+mod nuts;
 mod online;
 mod pareto;
 mod points;
@@ -38,10 +41,12 @@ pub use code::{CodeTarget, NoiseBelief};
 pub use ensemble::{Candidate, Ensemble};
 pub use ensemble_tracker::EnsembleTracker;
 pub use importance::{AdaptiveImportance, Start, adaptive_importance};
+pub(crate) use map::best_climbs;
 pub use map::{MapLaplace, map_laplace};
 pub use mixture::GaussianMixture;
+pub use nuts::{ChainReport, Nuts, effective_draws, nuts, split_r_hat};
 pub use online::{Online, Tracker};
 pub use pareto::pareto_shape;
 pub use points::Points;
 pub use posterior::{Diagnostics, Method, Posterior, Status};
-pub use target::{LogTarget, SmoothTarget};
+pub use target::{Evaluator, LogTarget, SmoothTarget};

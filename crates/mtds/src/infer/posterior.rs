@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::mixture::systematic_counts;
 use super::weighted::{WeightedDraws, effective_size};
-use super::{GaussianMixture, Points, pareto_shape};
+use super::{ChainReport, GaussianMixture, Points, pareto_shape};
 use crate::random::Random;
 use crate::{Error, Result};
 
@@ -35,6 +35,11 @@ pub enum Status {
     LowEffectiveSampleSize,
     /// The optimiser or sampler used up its iterations first.
     IterationLimit,
+    /// Too many trajectories of a Hamiltonian sampler diverged, so parts of the posterior may be missing: raise
+    /// `target_accept`.
+    Divergent,
+    /// Markov chains, or their halves, do not agree: warm up for longer, or give starts at more modes.
+    ChainsDisagree,
     /// No draw had a finite log density: draws are those of the proposal, equally weighted, and mean nothing.
     NoSupport,
 }
@@ -46,7 +51,8 @@ pub struct Diagnostics {
     pub method: Method,
     /// Whether it can be relied on.
     pub status: Status,
-    /// Effective number of draws, 1 / Σ w²; 0 without support.
+    /// Effective number of draws: 1 / Σ w², or for Markov chains the bulk effective sample size of the coordinate
+    /// where it is smallest; 0 without support.
     pub ess: f64,
     /// Pareto shape of the weights; above 0.7 look twice: the largest weights may hide a heavier tail. `None` where weights are equal by
     /// construction or too few.
@@ -61,6 +67,9 @@ pub struct Diagnostics {
     pub gradient_evaluations: usize,
     /// Evaluations that gave NaN or `+inf`, taken as impossible.
     pub nonfinite: usize,
+    /// How Markov chains went; `None` for other methods.
+    #[serde(default)]
+    pub chains: Option<ChainReport>,
 }
 
 impl Diagnostics {
@@ -77,6 +86,7 @@ impl Diagnostics {
             evaluations: 0,
             gradient_evaluations: 0,
             nonfinite: 0,
+            chains: None,
         }
     }
 }

@@ -17,10 +17,27 @@ pub trait LogTarget: Sync {
     fn log_density(&self, points: &Points, out: &mut [f64]);
 }
 
+/// Evaluates one point after another: takes `dim` coordinates, writes the gradient, returns the log density.
+pub type Evaluator<'a> = Box<dyn FnMut(&[f64], &mut [f64]) -> f64 + 'a>;
+
 /// A target with a gradient.
 pub trait SmoothTarget: LogTarget {
     /// Writes each point's log density into `out` and its gradient into `gradient` (same shape as `points`).
     fn log_density_and_gradient(&self, points: &Points, out: &mut [f64], gradient: &mut Points);
+
+    /// The same for methods that need one point at a time; it may keep scratch between the calls.
+    ///
+    /// May differ from [`SmoothTarget::log_density_and_gradient`] by rounding.
+    fn evaluator(&self) -> Evaluator<'_> {
+        let (mut at, mut slope) = (Points::zeros(self.dim(), 1), Points::zeros(self.dim(), 1));
+        Box::new(move |point, gradient| {
+            at.set_point(0, point);
+            let mut out = [f64::NAN];
+            self.log_density_and_gradient(&at, &mut out, &mut slope);
+            gradient.copy_from_slice(slope.values());
+            out[0]
+        })
+    }
 }
 
 /// Evaluates the target; returns how many values were NaN or `+inf`, which become `-inf`.

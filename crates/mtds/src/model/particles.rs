@@ -251,20 +251,18 @@ impl<S: Lanes> Buffers<S> {
 
     /// Gradient with respect to the code, given that with respect to θ.
     #[inline(always)]
-    pub(crate) fn pull_back<B: BaseModel>(
+    pub(crate) fn pull_back_into<B: BaseModel>(
         &mut self,
         model: &Model<B>,
         parameters: &[S::Real],
         d_theta: &[S],
-    ) -> Vec<S> {
+        d_code: &mut [S],
+    ) {
         let network = &model.spec.network;
-        let (phi, shared) = parameters.split_at(network.n_parameters());
-        let mut d_shared = shared.to_vec(); // its gradient is not asked for
-        model.layout.assemble_adjoint(d_theta, &mut self.adapted, &mut d_shared);
-        let mut d_code = vec![S::zero(); network.d_code];
+        let phi = &parameters[..network.n_parameters()];
+        model.layout.adapted_adjoint(d_theta, &mut self.adapted);
         network.pull_back(phi, (&mut self.tape, 0), &self.adapted);
-        network.pull_back_to_code(phi, (&mut self.tape, 0), &self.adapted, &mut d_code);
-        d_code
+        network.pull_back_to_code(phi, (&mut self.tape, 0), &self.adapted, d_code);
     }
 }
 

@@ -139,3 +139,35 @@ proptest! {
         prop_assert_eq!(back.component_covariance(0), mixture.component_covariance(0));
     }
 }
+
+#[test]
+fn the_gradient_matches_central_differences() {
+    let mixture = GaussianMixture::new(
+        vec![0.2, 0.8],
+        vec![vec![0.3, -1.0], vec![-0.7, 0.4]],
+        vec![vec![0.5, 0.2, 0.2, 0.9], vec![1.5, -0.4, -0.4, 0.3]],
+    )
+    .unwrap();
+    let value = |u: [f64; 2]| {
+        let mut out = [0.0];
+        mixture.log_density(&Points::from_points(2, &[u.to_vec()]).unwrap(), &mut out);
+        out[0]
+    };
+    // The last point is so far out that every component underflows.
+    for u in [[0.0, 0.0], [0.3, -1.0], [2.0, -1.5], [-3.0, 4.0], [60.0, -70.0]] {
+        let mut slope = [0.0; 2];
+        let found = mixture.log_density_with_gradient(&u, &mut slope);
+        assert!((found - value(u)).abs() < 1e-12 * found.abs().max(1.0));
+        for d in 0..2 {
+            let h = 1e-5;
+            let (mut up, mut down) = (u, u);
+            up[d] += h;
+            down[d] -= h;
+            let numeric = (value(up) - value(down)) / (2.0 * h);
+            assert!(
+                (numeric - slope[d]).abs() < 1e-6 * numeric.abs().max(1.0),
+                "{u:?}: {slope:?}, {numeric}"
+            );
+        }
+    }
+}

@@ -3,5 +3,6 @@
 mod importance;
 mod map;
 mod mixture;
+mod nuts;
 mod targets;
 mod timing;

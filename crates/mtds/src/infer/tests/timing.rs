@@ -4,8 +4,12 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use super::targets::{Function, gaussian, squared_and_coupled};
+use crate::base::emission::Group;
+use crate::baseline::SingleTask;
+use crate::family::Signal;
 use crate::infer::{
-    AdaptiveImportance, GaussianMixture, LogTarget, Points, Start, adaptive_importance, em, hot,
+    AdaptiveImportance, CodeTarget, GaussianMixture, LogTarget, Points, SmoothTarget, Start,
+    adaptive_importance, em, hot,
 };
 use crate::random::stream;
 
@@ -121,4 +125,36 @@ fn parts_of_an_update() {
     time("em 3 x 9000", &mut || {
         black_box(em::fit(&three, &nine, &even, 3));
     });
+}
+
+/// One gradient of the 19-dimensional single-task posterior at T = 40: over plain numbers, and in a pack of
+/// which one lane is used.
+#[test]
+#[ignore = "timing"]
+fn gradient_of_a_single_task() {
+    let model = SingleTask::oscillator().model().unwrap();
+    let dim = model.d_code();
+    let prior = GaussianMixture::standard_normal(dim).unwrap();
+    let parameters = model.parameters_as::<f64>();
+    let outputs = Signal::column((0..40).map(|t| (0.3 * f64::from(t)).sin()).collect());
+    let inputs = Signal::column((0..40).map(|t| f64::from(u8::from(t == 0))).collect());
+    let group = Group::single(&outputs, Some(&inputs), 1).unwrap();
+    let target = CodeTarget::new(&model, &parameters, &prior, group, None);
+    let point: Vec<f64> = (0..dim).map(|d| 0.3 * (d as f64).sin()).collect();
+    let time = |name: &str, work: &mut dyn FnMut()| {
+        let mut best = f64::INFINITY;
+        for _ in 0..50 {
+            let begin = Instant::now();
+            (0..1000).for_each(|_| work());
+            best = best.min(1e3 * begin.elapsed().as_secs_f64());
+        }
+        println!("{name}: {best:.2} us");
+    };
+    let (mut evaluate, mut slope) = (target.evaluator(), vec![0.0; dim]);
+    time("plain numbers", &mut || {
+        black_box(evaluate(&point, &mut slope));
+    });
+    let points = Points::from_points(dim, std::slice::from_ref(&point)).unwrap();
+    let (mut out, mut slopes) = ([0.0], Points::zeros(dim, 1));
+    time("a pack", &mut || target.log_density_and_gradient(&points, &mut out, &mut slopes));
 }

@@ -1,0 +1,164 @@
+//! Gradient of the posterior of a code: many points in packs, or one point after another in plain numbers.
+//!
+//! ```text
+//! ∇_u log p(u, Y) = ∇ log p(u) + (∂θ/∂u)ᵀ ∇_θ log p(Y | θ)        θ = h_φ(z), noise shifted by δ
+//! ```
+//! A sampler that evaluates one point at a time would leave fifteen of sixteen lanes idle, so it gets the same
+//! code over single numbers; see `ARCHITECTURE.md`, "Decisions".
+
+use rayon::prelude::*;
+
+use super::code::generate;
+use super::{CodeTarget, Evaluator, GaussianMixture, Points, SmoothTarget};
+use crate::base::emission::Pull;
+use crate::base::{BaseModel, Trace, TraceGradient};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, dispatch};
+use crate::model::{Buffers, CodePacks, GroupInputs};
+
+impl<B: BaseModel, R: Real> SmoothTarget for CodeTarget<'_, B, R> {
+    /// # Panics
+    /// With a carried start, whose dependence on the code has no gradient here.
+    fn log_density_and_gradient(&self, points: &Points, out: &mut [f64], gradient: &mut Points) {
+        self.refuse_start();
+        prior_gradient(self.prior, points, out, gradient);
+        let (n, dim) = (points.len(), points.dim());
+        let codes = CodePacks::<R>::from_fn(n, dim, |i, d| points.column(d)[i]);
+        let packs: Vec<PackGradient> = (0..n.div_ceil(LANES))
+            .into_par_iter()
+            .map(|pack| dispatch(GradientPack { target: self, codes: &codes, pack }))
+            .collect();
+        for (i, out) in out.iter_mut().enumerate() {
+            let (pack, lane) = (&packs[i / LANES], i % LANES);
+            *out += pack.density[lane];
+            for d in 0..dim {
+                gradient.column_mut(d)[i] += pack.gradient[d][lane];
+            }
+        }
+    }
+
+    /// # Panics
+    /// As [`SmoothTarget::log_density_and_gradient`].
+    fn evaluator(&self) -> Evaluator<'_> {
+        self.refuse_start();
+        let mut scratch = Scratch::<R>::new(self);
+        Box::new(move |point, gradient| {
+            let prior = self.prior.log_density_with_gradient(point, gradient);
+            scratch.point.iter_mut().zip(point).for_each(|(to, &u)| *to = R::from_f64(u));
+            let density = dispatch(GradientPoint { target: self, scratch: &mut scratch });
+            gradient.iter_mut().zip(&scratch.d_point).for_each(|(g, d)| *g += d.to_f64());
+            prior + density.to_f64()
+        })
+    }
+}
+
+impl<B: BaseModel, R: Real> CodeTarget<'_, B, R> {
+    fn refuse_start(&self) {
+        assert!(self.start.is_none(), "gradients are for sequences from their beginning");
+    }
+}
+
+/// log density of a mixture and its gradient at each point.
+fn prior_gradient(prior: &GaussianMixture, points: &Points, out: &mut [f64], gradient: &mut Points) {
+    let mut slope = vec![0.0; points.dim()];
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = prior.log_density_with_gradient(&points.point(i), &mut slope);
+        gradient.set_point(i, &slope);
+    }
+}
+
+/// What one evaluation needs, used again by the next.
+struct Scratch<S: Lanes> {
+    point: Vec<S>,
+    d_point: Vec<S>,
+    inputs: GroupInputs<S>,
+    buffers: Buffers<S>,
+    trace: Trace<S>,
+    d_outputs: Vec<S>,
+    d_theta: Vec<S>,
+    d_start: Vec<S>,
+}
+
+impl<S: Lanes> Scratch<S> {
+    #[inline(always)]
+    fn new<B: BaseModel>(target: &CodeTarget<'_, B, S::Real>) -> Self {
+        let (model, base, dim) = (target.model, target.model.base(), target.prior.dim());
+        let (buffers, trace) = (Buffers::new(model), base.trace(target.group.n_time));
+        Self {
+            point: vec![S::zero(); dim],
+            d_point: vec![S::zero(); dim],
+            inputs: GroupInputs::new(&target.group),
+            d_outputs: vec![S::zero(); trace.outputs.len()],
+            d_theta: vec![S::zero(); model.layout().d_theta()],
+            d_start: vec![S::zero(); base.d_state()],
+            buffers,
+            trace,
+        }
+    }
+
+    /// log p(Y | u) at `point`; its gradient goes to `d_point`.
+    #[inline(always)]
+    fn log_likelihood<B: BaseModel>(&mut self, target: &CodeTarget<'_, B, S::Real>) -> S {
+        let (model, base, group) = (target.model, target.model.base(), &target.group);
+        let noise = base.noise();
+        let (theta_of, trace) = (&mut self.buffers, &mut self.trace);
+        generate(model, target.parameters, &noise, &self.point, theta_of);
+        let drive = self.inputs.drive(group);
+        base.rollout(&theta_of.theta, None, drive, trace);
+        self.d_theta.fill(S::zero());
+        let one = [S::one()];
+        let gradients = (self.d_outputs.as_mut_slice(), self.d_theta.as_mut_slice());
+        let density = noise.pull(&theta_of.theta, &trace.outputs, group, Pull::Dense(&one), gradients);
+        let gradient =
+            TraceGradient { outputs: &self.d_outputs, theta: &mut self.d_theta, start: &mut self.d_start };
+        base.adjoint(&theta_of.theta, drive, trace, gradient);
+        base.start_range().zip(&self.d_start).for_each(|(at, &d)| self.d_theta[at] += d);
+        let d_code = model.d_code();
+        if target.infers_noise() {
+            self.d_point[d_code] =
+                noise.shift_adjoint(&theta_of.theta, self.point[d_code], &mut self.d_theta);
+        }
+        theta_of.pull_back_into(model, target.parameters, &self.d_theta, &mut self.d_point[..d_code]);
+        density
+    }
+}
+
+struct PackGradient {
+    density: [f64; LANES],
+    gradient: Vec<[f64; LANES]>,
+}
+
+struct GradientPack<'a, B, R> {
+    target: &'a CodeTarget<'a, B, R>,
+    codes: &'a CodePacks<R>,
+    pack: usize,
+}
+
+impl<B: BaseModel, R: Real> Kernel for GradientPack<'_, B, R> {
+    type Output = PackGradient;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> PackGradient {
+        let mut scratch = Scratch::<Pack<R, A>>::new(self.target);
+        scratch.point = self.codes.pack::<A>(self.pack);
+        let density = scratch.log_likelihood(self.target);
+        let widen = |p: Pack<R, A>| p.to_array().map(Real::to_f64);
+        PackGradient {
+            density: widen(density),
+            gradient: scratch.d_point.iter().map(|&p| widen(p)).collect(),
+        }
+    }
+}
+
+struct GradientPoint<'a, B, R: Real> {
+    target: &'a CodeTarget<'a, B, R>,
+    scratch: &'a mut Scratch<R>,
+}
+
+impl<B: BaseModel, R: Real> Kernel for GradientPoint<'_, B, R> {
+    type Output = R;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) -> R {
+        self.scratch.log_likelihood(self.target)
+    }
+}
