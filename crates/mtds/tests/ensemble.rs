@@ -177,6 +177,26 @@ fn beliefs_multiply_the_odds() {
 }
 
 /// A member three deviations out is more likely under a wider prior.
+/// With power α the log odds of two candidates are α times those of their evidences; the evidence itself stays.
+#[test]
+fn a_tempered_ensemble_has_milder_odds() {
+    let both = ensemble(&[family(42), family(43)]);
+    let (outputs, inputs) = member(&family(42), 10, 0);
+    let track = |power: f64| {
+        let tempered = both.clone().tempered(power).unwrap();
+        let tracker = tempered.track(&outputs, Some(&inputs), stream(1, 0)).unwrap();
+        (tracker.weights().to_vec(), tracker.log_evidences().to_vec(), tracker.log_evidence())
+    };
+    let (sharp, evidences, whole) = track(1.0);
+    let odds = |weights: &[f64]| (weights[0] / weights[1]).ln();
+    assert!((odds(&sharp) - (evidences[0] - evidences[1])).abs() < 1e-9 * (1.0 + odds(&sharp).abs()));
+    let (mild, _, same) = track(0.25);
+    assert!((odds(&mild) - 0.25 * (evidences[0] - evidences[1])).abs() < 1e-9 * (1.0 + odds(&sharp).abs()));
+    assert_eq!(whole, same);
+    assert_eq!(track(0.0).0, vec![0.5; 2]);
+    assert!(both.tempered(1.5).is_err());
+}
+
 #[test]
 fn a_wide_prior_wins_where_members_lie_far_out() {
     let narrow = family(42);

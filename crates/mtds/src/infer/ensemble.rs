@@ -1,12 +1,13 @@
 //! Ensembles: several models of the same outputs, weighed by how well each explains what was seen.
 //!
 //! ```text
-//! p(k | y_{1:t})         = ω_k p_k(y_{1:t}) / Σ_l ω_l p_l(y_{1:t})         k = 1 … K candidates, Σ_k ω_k = 1
+//! p(k | y_{1:t})         = ω_k p_k(y_{1:t})^α / Σ_l ω_l p_l(y_{1:t})^α         k = 1 … K candidates, Σ_k ω_k = 1
 //! p(y_{t+h} | y_{1:t})   = Σ_k p(k | y_{1:t}) p_k(y_{t+h} | y_{1:t})
 //! ```
-//! Eqs 2 and 1 of Hoeting, Madigan, Raftery & Volinsky (1999), *Bayesian Model Averaging: A Tutorial*. The integrated
+//! With α = 1 these are eqs 2 and 1 of Hoeting, Madigan, Raftery & Volinsky (1999), *Bayesian Model Averaging: A Tutorial*. The integrated
 //! likelihood p_k(y_{1:t}) of candidate k is the evidence that its tracker estimates: over codes, and noise if that is
-//! inferred.
+//! inferred. Candidates that all are wrong are told apart too sharply by it; α below 1 keeps more of them in the
+//! mixture (Grünwald & van Ommen 2017, *Inconsistency of Bayesian Inference for Misspecified Linear Models*).
 
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
@@ -71,6 +72,7 @@ impl<B> Candidate<B> {
 #[derive(Clone, Debug)]
 pub struct Ensemble<B> {
     candidates: Vec<Candidate<B>>,
+    evidence_power: f64,
 }
 
 impl<B: BaseModel> Ensemble<B> {
@@ -84,7 +86,25 @@ impl<B: BaseModel> Ensemble<B> {
             return Err(Error::shape("candidates of an ensemble", "at least one", 0));
         };
         candidates.iter().enumerate().try_for_each(|(k, candidate)| check(k, candidate, first))?;
-        Ok(Self { candidates })
+        Ok(Self { candidates, evidence_power: 1.0 })
+    }
+
+    /// The same with evidences taken to the power α when candidates are weighed; 1 is Bayes' rule.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] unless α lies in 0 … 1.
+    pub fn tempered(mut self, power: f64) -> Result<Self> {
+        if !(0.0..=1.0).contains(&power) {
+            return Err(Error::setting("evidence_power", format!("found {power}; expected 0 to 1")));
+        }
+        self.evidence_power = power;
+        Ok(self)
+    }
+
+    /// The power α of the evidences.
+    #[must_use]
+    pub fn evidence_power(&self) -> f64 {
+        self.evidence_power
     }
 
     /// The candidates, in the order of all weights and evidences.
@@ -175,7 +195,8 @@ impl<B: BaseModel> Ensemble<B> {
             return Err(Error::NotFinite { what, value, hint: ", but for -inf beside a finite one" });
         }
         let pairs = self.candidates.into_iter().zip(evidence_per_sequence);
-        Self::new(pairs.filter(|(_, e)| **e >= best - nats).map(|(candidate, _)| candidate).collect())
+        let kept = pairs.filter(|(_, e)| **e >= best - nats).map(|(candidate, _)| candidate).collect();
+        Self::new(kept)?.tempered(self.evidence_power)
     }
 }
 

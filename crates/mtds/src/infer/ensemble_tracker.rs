@@ -141,16 +141,17 @@ impl<'e, B: BaseModel> EnsembleTracker<'e, B> {
     fn weigh(&mut self) {
         self.log_evidences = self.trackers.iter().map(|tracker| self.in_data_units(tracker)).collect();
         let prior = self.ensemble.prior_weights();
-        let joint: Vec<f64> = prior.iter().zip(&self.log_evidences).map(|(w, e)| w.ln() + e).collect();
-        let highest = joint.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if highest == f64::NEG_INFINITY {
+        let joint = |power: f64| -> Vec<f64> {
+            prior.iter().zip(&self.log_evidences).map(|(w, e)| w.ln() + power * e).collect()
+        };
+        let Some((_, log_evidence)) = shares(&joint(1.0)) else {
             (self.weights, self.log_evidence) = (prior, None);
             return;
-        }
-        let parts: Vec<f64> = joint.iter().map(|l| (l - highest).exp()).collect();
-        let total: f64 = parts.iter().sum();
-        self.weights = parts.iter().map(|part| part / total).collect();
-        self.log_evidence = Some(highest + total.ln());
+        };
+        self.log_evidence = Some(log_evidence);
+        // A power of zero would make a number of an impossible candidate's −∞.
+        let power = self.ensemble.evidence_power().max(f64::MIN_POSITIVE);
+        self.weights = shares(&joint(power)).map_or(prior, |(weights, _)| weights);
     }
 
     fn in_data_units(&self, tracker: &Tracker<'_, B>) -> f64 {
@@ -159,4 +160,15 @@ impl<'e, B: BaseModel> EnsembleTracker<'e, B> {
         let log_jacobian: f64 = counts.map(|(d, &n)| n as f64 * scaling.scale(d).ln()).sum();
         tracker.log_evidence().unwrap_or(f64::NEG_INFINITY) - log_jacobian
     }
+}
+
+/// Parts of the whole, from their logarithms, and the whole's logarithm; `None` where all are −∞.
+fn shares(log_parts: &[f64]) -> Option<(Vec<f64>, f64)> {
+    let highest = log_parts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if highest == f64::NEG_INFINITY {
+        return None;
+    }
+    let parts: Vec<f64> = log_parts.iter().map(|l| (l - highest).exp()).collect();
+    let total: f64 = parts.iter().sum();
+    Some((parts.iter().map(|part| part / total).collect(), highest + total.ln()))
 }

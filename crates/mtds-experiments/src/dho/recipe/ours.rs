@@ -5,6 +5,7 @@
 //! from effects        random effects, principal axes                  finds them where N is small
 //! then                proposals adapted to each sequence, L2, s by damped EM down to the truth
 //! at test time        N(0, τ² I), log s ~ N(learned + shift, σ²)      honest about what N sequences can teach
+//! mixed by            the square root of each model's evidence
 //! ```
 //!
 //! z ∈ R⁴ → (z, sin z, cos z, ‖z‖) → 64 tanh → 64 tanh → 22 raw values; those that start from effects have an affine path
@@ -49,6 +50,8 @@ pub struct Ours {
     pub prior_std: f64,
     /// Mean and standard deviation of log s − learned log s at test time.
     pub noise: (f64, f64),
+    /// Power α of the evidences that weigh the models; below 1 because none of them is the truth.
+    pub evidence_power: f64,
     /// How codes are inferred; what it says of the noise is replaced by `noise`.
     pub online: Online,
 }
@@ -83,11 +86,11 @@ impl Ours {
     pub fn full(n: usize) -> Result<Self> {
         let models = match n {
             0..=8 => (0, 24),
-            9..=16 => (8, 16),
-            17..=32 => (6, 8),
-            _ => (6, 0),
+            9..=16 => (6, 0),
+            17..=32 => (4, 0),
+            _ => (3, 0),
         };
-        Self::new(n, Effort { models, prior_steps: (4000, 8000), effects_steps: 4000 })
+        Self::new(n, Effort { models, prior_steps: (4000, 12_000), effects_steps: 3000 })
     }
 
     /// A shortened recipe, for a first look.
@@ -105,13 +108,13 @@ impl Ours {
     /// Steps of which there are too few for a schedule.
     pub fn new(n: usize, effort: Effort) -> Result<Self> {
         let (prior_std, noise) = match n {
-            0..=4 => (2.5, (0.4, 0.5)),
-            5..=8 => (2.0, (0.3, 0.5)),
-            9..=16 => (1.5, (0.1, 0.3)),
-            17..=32 => (1.2, (0.05, 0.2)),
-            _ => (1.1, (0.0, 0.1)),
+            0..=4 => (4.0, (0.5, 0.5)),
+            5..=8 => (2.5, (0.4, 0.5)),
+            9..=16 => (2.5, (0.3, 0.5)),
+            17..=32 => (1.5, (0.1, 0.3)),
+            _ => (1.3, (0.05, 0.2)),
         };
-        let effects_rate = if n <= 4 { 0.3 } else { 0.4 };
+        let effects_rate = if n <= 4 { 0.3 } else { 0.6 };
         Ok(Self {
             from_prior: Start {
                 models: effort.models.0,
@@ -126,6 +129,7 @@ impl Ours {
             drop_below: 10.0,
             prior_std,
             noise,
+            evidence_power: 0.5,
             online: Online::default(),
         })
     }
