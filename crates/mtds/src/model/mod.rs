@@ -12,7 +12,7 @@ mod particles;
 mod simulate;
 mod spec;
 
-pub use own::{OwnBatch, OwnCodes, OwnPull, OwnResult};
+pub use own::{OwnBatch, OwnCodes, OwnPull, OwnResult, Weigh};
 pub(crate) use particles::{Buffers, GroupInputs};
 pub use particles::{CodePacks, Gradient, LogLikelihoods, Weights};
 pub use simulate::{Rollout, Start};

@@ -79,13 +79,16 @@ impl OwnCodes {
     }
 }
 
+/// Writes the K weights of a sequence, given its place and its K log likelihoods.
+pub type Weigh = dyn Fn(usize, &[f64], &mut [f64]) + Sync;
+
 /// What is pulled, and by which weights.
 #[derive(Clone, Copy)]
 pub enum OwnPull<'a> {
     /// Nothing: likelihoods only.
     Nothing,
     /// The parameters; `weigh(i, ℓ_i, w_i)` writes the K weights of sequence i.
-    Parameters(&'a (dyn Fn(usize, &[f64], &mut [f64]) + Sync)),
+    Parameters(&'a Weigh),
     /// The codes, each by its own likelihood with weight one.
     Codes,
 }
