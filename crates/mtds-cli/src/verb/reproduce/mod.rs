@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use cells::{Cells, Found};
 use countdown::Countdown;
 use mtds::Control;
-use mtds_experiments::dho::{Assembly, CellId, CellResult, assemble, compute};
+use mtds_experiments::dho::{Assembly, CellId, CellResult, Computed, assemble, compute};
 use std::io::Write;
 use std::time::Instant;
 
@@ -119,9 +119,11 @@ fn compute_all(
 
 fn timed(plan: &DhoPlan, cell: &CellId) -> Result<CellResult> {
     let clock = Instant::now();
-    let sequences = compute(cell, &plan.protocol, &plan.settings, &mut |_| Control::Continue)?;
+    let Computed { sequences, illustrations } =
+        compute(cell, &plan.protocol, &plan.settings, &mut |_| Control::Continue)?;
     let (cell, protocol) = (cell.clone(), plan.protocol.clone());
-    Ok(CellResult { cell, protocol, sequences, seconds: clock.elapsed().as_secs_f64() })
+    let seconds = clock.elapsed().as_secs_f64();
+    Ok(CellResult { cell, protocol, sequences, illustrations, seconds })
 }
 
 impl<'a> Experiment<'a> {
