@@ -121,7 +121,12 @@ fn illustrate(
         let [lower, upper] = ENDS.map(|end| forecast.quantile(end).map(rounded));
         Ok::<_, Error>(Interval { seen, mean: rounded(forecast.mean()), lower: lower?, upper: upper? })
     });
-    Ok(Illustration { sequence, outputs: rounded(outputs.to_vec()), samples, interval: interval.transpose()? })
+    Ok(Illustration {
+        sequence,
+        outputs: rounded(outputs.to_vec()),
+        samples,
+        interval: interval.transpose()?,
+    })
 }
 
 /// Four decimals: a thousandth of the height of a picture is finer than its lines.

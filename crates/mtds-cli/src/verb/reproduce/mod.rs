@@ -143,7 +143,7 @@ impl<'a> Experiment<'a> {
         let document = document::document(self)?;
         let text = serde_json::to_string_pretty(&document).context("cannot write the result as JSON")? + "\n";
         write_whole(&self.plan.out.join(RESULT), text.as_bytes())?;
-        write_whole(&self.plan.out.join(PAGE), page::page(self).render().as_bytes())?;
+        write_whole(&self.plan.out.join(PAGE), page::page(self)?.render().as_bytes())?;
         Ok(text)
     }
 }
