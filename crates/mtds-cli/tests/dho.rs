@@ -4,6 +4,7 @@ mod balance;
 mod dho_fixture;
 
 use dho_fixture::Fixture;
+use mtds_cli::report::dho::published::Subject;
 use mtds_cli::report::dho::{DhoReport, Examples, page, published};
 use mtds_experiments::dho::{CellKind, Protocol, Scale};
 use std::path::Path;
@@ -47,7 +48,8 @@ fn published_numbers_stand_beside_those_of_the_assembly() {
     let fixture = Fixture::without(|_| false);
     let report = fixture.report();
     let text = plain(&html(&report));
-    for row in published::ROWS {
+    let subjects = [Subject::Pooled, Subject::Single].into_iter().chain([4, 16, 128].map(Subject::Mtlds));
+    for row in subjects.map(|subject| published::row(subject).expect("published")) {
         let cells = |values: [f64; 3]| values.map(|v| format!("<span>{v:.2}</span></td>"));
         for cell in cells(row.rmse).into_iter().chain(cells(row.nll)) {
             assert!(text.contains(&cell), "{row:?} lacks {cell}");
@@ -114,8 +116,9 @@ fn a_page_of_nothing_says_so() {
 }
 
 #[test]
-fn the_quick_scale_shows_its_own_sizes() {
-    let fixture = Fixture::of(Protocol::new(Scale::Quick, 1), |_| false);
+fn an_experiment_of_other_sizes_shows_its_own() {
+    let protocol = Protocol { training_sizes: vec![2, 4, 8], ..Protocol::new(Scale::Quick, 1) };
+    let fixture = Fixture::of(protocol, |_| false);
     let text = plain(&html(&fixture.report()));
     assert!(text.contains("MTLDS-2") && text.contains("MTLDS-8") && !text.contains("MTLDS-128"));
     assert_eq!(text.matches("class=\"box\"").count(), 2 * 2 * 3);

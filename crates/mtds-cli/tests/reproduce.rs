@@ -9,7 +9,7 @@ use mtds_experiments::dho::recipe::Paper;
 use std::fs;
 use std::path::Path;
 
-/// Two repetitions of three models on sequences of 24 steps, a few draws and steps of learning each.
+/// Two repetitions of four models on sequences of 36 steps, a few draws and steps of learning each.
 fn plan(out: &Path, options: &[&str]) -> DhoPlan {
     let out = out.to_str().expect("plain path");
     let words = ["mtds", "reproduce", "dho", "--recipe", "paper", "-o", out].into_iter();
@@ -21,14 +21,17 @@ fn plan(out: &Path, options: &[&str]) -> DhoPlan {
 }
 
 fn shrink(plan: &mut DhoPlan) {
-    plan.kinds.retain(|kind| ["oracle", "pooled", "mtlds-paper-n0004"].contains(&kind.to_string().as_str()));
+    let kept = ["oracle", "pooled", "single", "mtlds-paper-n0004"];
+    plan.kinds.retain(|kind| kept.contains(&kind.to_string().as_str()));
     let protocol = &mut plan.protocol;
-    (protocol.pooled_size, protocol.n_test, protocol.n_time) = (20, 2, 24);
+    (protocol.pooled_size, protocol.n_test, protocol.n_time) = (20, 2, 36);
     (protocol.seen, protocol.training_sizes) = (vec![5, 12], vec![4]);
     let settings = &mut plan.settings;
     (settings.oracle.draws, settings.oracle.sampler.chains) = (64, 64);
     (settings.oracle.sampler.prior_points, settings.oracle.sampler.prior_ess) = (2048, 256.0);
     settings.pooled.plan.steps = 5;
+    settings.single.restarts = 2;
+    (settings.single.sampler.warmup, settings.single.sampler.draws) = (40, 30);
     settings.paper = Paper::new(20).expect("enough steps");
     settings.paper.hidden = 12;
     settings.paper.fit.objective.particles = Schedule::constant(64.0).expect("finite");
@@ -61,10 +64,10 @@ fn a_run_in_parts_gives_the_bytes_of_a_run_in_one() {
     run(&plan(one.path(), &["--threads", "1"]));
     let (table, _) =
         run(&plan(parts.path(), &["--threads", "2", "--only", "oracle,mtlds", "--cells", "2/2"]));
-    assert!(table.contains("4 of 6 cells are missing"), "{table}");
+    assert!(table.contains("6 of 8 cells are missing"), "{table}");
     assert_ne!(result(one.path()), result(parts.path()));
     let (table, lines) = run(&plan(parts.path(), &["--threads", "3"]));
-    assert!(lines.starts_with("4 cells to compute on 3 threads, 2 kept from before\n"), "{lines}");
+    assert!(lines.starts_with("6 cells to compute on 3 threads, 2 kept from before\n"), "{lines}");
     assert!(!table.contains("missing"), "{table}");
     assert_eq!(result(one.path()), result(parts.path()));
     let (_, lines) = run(&plan(parts.path(), &[]));
@@ -119,12 +122,12 @@ fn the_table_the_document_and_the_page_agree() {
     let folder = tempfile::tempdir().expect("made");
     let (table, lines) = run(&plan(folder.path(), &["-v"]));
     assert!(table.contains("mtlds-paper, N = 4") && table.contains("below the truth"), "{table}");
-    assert!(lines.contains("(6/6)") && lines.contains("time, oracle: "), "{lines}");
+    assert!(lines.contains("(8/8)") && lines.contains("time, oracle: "), "{lines}");
     let (json, _) = run(&plan(folder.path(), &["--json"]));
     assert_eq!(json.as_bytes(), result(folder.path()));
     let document: serde_json::Value = serde_json::from_str(&json).expect("one document");
     let rows = document["rows"].as_array().expect("rows");
-    assert_eq!(rows.len(), 3 * 2);
+    assert_eq!(rows.len(), 4 * 2);
     let keys: Vec<_> = rows[0].as_object().expect("an object").keys().collect();
     assert_eq!(
         keys,
@@ -134,8 +137,36 @@ fn the_table_the_document_and_the_page_agree() {
     assert_eq!(document["settings"]["protocol"]["n_test"], 2);
     assert_eq!(document["settings"]["models"]["pooled"]["pooled"]["spread"], "by_step");
     assert!(!json.contains("seconds"));
+    assert_eq!(document["settings"]["models"]["mtlds-paper-n0004"]["mtlds"]["paper"]["hidden"], 12);
+    assert!(!json.contains("illustrations"), "pictures are no part of the result");
     let page = fs::read_to_string(folder.path().join("index.html")).expect("written");
-    assert!(page.contains("after 12 observations") && page.contains("mtlds-paper, N = 4"));
+    assert!(page.contains("after 12 observations") && page.contains("MTLDS-4, paper's recipe"));
+    for row in rows {
+        let rmse = format!("<span>{:.3}</span>", row["rmse"].as_f64().expect("a number"));
+        assert!(page.contains(&rmse), "{row}");
+    }
+}
+
+#[test]
+fn the_page_shows_the_sequences_that_cells_illustrate() {
+    let folder = tempfile::tempdir().expect("made");
+    let part = |only: &str| run(&plan(folder.path(), &["--quiet", "--only", only]));
+    let page = || fs::read_to_string(folder.path().join("index.html")).expect("written");
+    part("pooled");
+    // Four training sequences, two test sequences, twenty more.
+    assert_eq!(page().matches("class=\"trace\"").count(), 4 + 2 + 20);
+    assert_eq!(page().matches("not computed yet").count(), 3, "draws, intervals, evidences");
+    part("mtlds");
+    let html = page();
+    assert!(html.contains("MTLDS-4, paper's recipe, test sequence 2 after 15 steps"));
+    assert!(html.contains("MTLDS-4, paper's recipe, test sequence 1 after 30 steps"));
+    assert!(!html.contains("Oracle, test sequence"));
+    part("oracle");
+    assert!(
+        page().contains("Oracle, test sequence 2 after 30 steps") && !page().contains("not computed yet")
+    );
+    let kept = |name: &str| fs::read_to_string(cell(folder.path(), name)).expect("kept");
+    assert!(kept("oracle-r00").contains("illustrations") && !kept("oracle-r01").contains("illustrations"));
 }
 
 #[test]
@@ -147,5 +178,5 @@ fn a_cell_that_fails_keeps_no_other_from_being_computed() {
     assert!(message.contains("cell mtlds-paper-n0004-r00") && message.contains("n0004-r01"), "{message}");
     assert!(cell(folder.path(), "pooled-r00").exists() && cell(folder.path(), "pooled-r01").exists());
     let document: serde_json::Value = serde_json::from_slice(&result(folder.path())).expect("JSON");
-    assert_eq!(document["missing"].as_array().map(Vec::len), Some(4));
+    assert_eq!(document["missing"].as_array().map(Vec::len), Some(6));
 }

@@ -2,7 +2,7 @@
 
 use super::{CommonPlan, UsageError, directory};
 use crate::arguments::{DhoArguments, RecipeName, ScaleName};
-use mtds_experiments::dho::{CellId, CellKind, Protocol, Recipe, Scale, Settings, UNAVAILABLE, is_available};
+use mtds_experiments::dho::{CellId, CellKind, Protocol, Recipe, Scale, Settings};
 use std::path::{Path, PathBuf};
 
 /// What `mtds reproduce dho` will do.
@@ -42,7 +42,7 @@ impl DhoPlan {
             hint: "another scale".into(),
         })?;
         let protocol = Protocol::new(scale, common.seed);
-        let kinds = kinds(&protocol, typed.recipe)?;
+        let kinds = kinds(&protocol, typed.recipe);
         let only = only(&typed.only, &kinds)?;
         let part = typed.cells.as_deref().map_or(Ok((1, 1)), part)?;
         Ok(Self { out, protocol, settings, kinds, only, part, common })
@@ -61,20 +61,13 @@ impl DhoPlan {
     }
 }
 
-fn kinds(protocol: &Protocol, recipe: RecipeName) -> Result<Vec<CellKind>, UsageError> {
+fn kinds(protocol: &Protocol, recipe: RecipeName) -> Vec<CellKind> {
     let recipes = match recipe {
         RecipeName::Paper => vec![Recipe::paper()],
         RecipeName::Ours => vec![Recipe::ours()],
         RecipeName::Both => vec![Recipe::paper(), Recipe::ours()],
     };
-    if recipe == RecipeName::Ours && UNAVAILABLE.contains(&"mtlds-ours") {
-        return Err(UsageError {
-            option: "--recipe",
-            problem: "`ours` is not there yet".into(),
-            hint: "--recipe paper".into(),
-        });
-    }
-    Ok(CellKind::all(protocol, &recipes).into_iter().filter(is_available).collect())
+    CellKind::all(protocol, &recipes)
 }
 
 /// Whether a word of `--only` stands for cells of `kind`: its full name, its model, or `mtlds` for every recipe.
@@ -132,6 +125,9 @@ mod tests {
         assert_eq!((full.protocol.seed, full.protocol.repetitions), (7, 10));
         assert_eq!(full.out, Path::new("mtds-dho-full"));
         assert_eq!(full.wanted().len(), 10 * full.kinds.len());
+        let models: BTreeSet<String> = full.kinds.iter().map(CellKind::model).collect();
+        let expected = ["mtlds-ours", "mtlds-paper", "oracle", "pooled", "single"];
+        assert_eq!(models.into_iter().collect::<Vec<_>>(), expected, "both recipes by default");
     }
 
     #[test]

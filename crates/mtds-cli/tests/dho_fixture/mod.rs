@@ -121,7 +121,8 @@ fn cell(id: CellId, protocol: &Protocol) -> CellResult {
             log_evidence_mc_se: is_oracle.then_some(0.05),
         }
     });
-    CellResult { sequences: sequences.collect(), cell: id, protocol: protocol.clone(), seconds: 10.0 }
+    let (sequences, protocol) = (sequences.collect(), protocol.clone());
+    CellResult { cell: id, protocol, sequences, illustrations: vec![], seconds: 10.0 }
 }
 
 /// A member of the family, as the paper makes them.

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use mtds::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use super::illustration::Illustration;
 use super::protocol::Protocol;
 use super::score::{SequenceResult, check_number};
 
@@ -54,6 +55,9 @@ pub struct CellResult {
     pub protocol: Protocol,
     /// One per test sequence.
     pub sequences: Vec<SequenceResult>,
+    /// Some test sequences in detail, for figures; no table depends on them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub illustrations: Vec<Illustration>,
     /// How long it took, by the clock of the caller.
     pub seconds: f64,
 }
@@ -216,7 +220,7 @@ impl CellResult {
                 });
             }
         }
-        Ok(())
+        self.illustrations.iter().try_for_each(|one| one.check(self.protocol.n_time))
     }
 }
 

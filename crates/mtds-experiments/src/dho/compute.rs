@@ -5,24 +5,26 @@ use mtds::learn::Progress;
 use mtds::{Control, Error, Result};
 
 use super::cell::{CellId, CellKind};
-use super::predictor::{Mtlds, Pooled, single_task};
-use super::protocol::Protocol;
-use super::recipe::{Method, learn};
+use super::illustration::{self, Illustration, illustrate_oracle, illustrate_predictor};
+use super::oracle::Oracle;
+use super::predictor::{Mtlds, Pooled, Single};
+use super::protocol::{Protocol, TestSet};
+use super::recipe::{Learned, Method, learn};
 use super::score::{Predictor, SequenceResult, score_oracle, score_predictor};
 use super::settings::{CellSettings, Settings};
 
-/// Models, by [`CellKind::model`], that this build cannot compute; tables leave them out.
-pub const UNAVAILABLE: &[&str] = &["single"];
-
-/// Whether this build can compute cells of `kind`.
-#[must_use]
-pub fn is_available(kind: &CellKind) -> bool {
-    !UNAVAILABLE.contains(&kind.model().as_str())
+/// What a cell is computed for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Computed {
+    /// One per test sequence.
+    pub sequences: Vec<SequenceResult>,
+    /// Some test sequences in detail: of oracle and multi-task systems, in one repetition.
+    pub illustrations: Vec<Illustration>,
 }
 
-/// The results of a cell, one per test sequence, computed in the current thread pool.
+/// Computes a cell in the current thread pool.
 ///
-/// They depend on the cell, the protocol and the settings alone, not on the number of threads. `observer` sees
+/// The result depends on the cell, the protocol and the settings alone, not on the number of threads. `observer` sees
 /// every step of learning and may stop it.
 ///
 /// # Errors
@@ -32,25 +34,37 @@ pub fn compute(
     protocol: &Protocol,
     settings: &Settings,
     observer: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<Vec<SequenceResult>> {
+) -> Result<Computed> {
     let (kind, repetition) = (&cell.kind, cell.repetition);
-    let inference_seed = protocol.inference_seed(repetition, model_number(kind)?)?;
+    let seed = protocol.inference_seed(repetition, model_number(kind)?)?;
     let predictor: Box<dyn Predictor> = match settings.of(kind)? {
         CellSettings::Oracle(oracle) => {
-            return score_oracle(&oracle, &protocol.test(repetition)?, inference_seed);
+            return compute_oracle(&oracle, &protocol.test(repetition)?, repetition, seed);
         }
         CellSettings::Pooled { learning, spread } => {
             let training = protocol.pooled(repetition)?;
             let lds = PooledLds::fit(training.family(), None, &learning, observer)?;
             Box::new(Pooled::new(lds, spread))
         }
-        CellSettings::Single => single_task(inference_seed)?,
+        CellSettings::Single(single) => Box::new(Single::new(single.restarts, single.sampler, seed)?),
         CellSettings::Mtlds(method) => {
             let learned = learn_cell(cell, protocol, &method, observer)?;
-            Box::new(Mtlds::new(learned.members, inference_seed)?)
+            Box::new(Mtlds::new(learned.members, seed)?)
         }
     };
-    score_predictor(predictor.as_ref(), &protocol.test(repetition)?)
+    let test = protocol.test(repetition)?;
+    let sequences = score_predictor(predictor.as_ref(), &test)?;
+    let is_shown = repetition == illustration::REPETITION && matches!(kind, CellKind::Mtlds { .. });
+    let illustrations =
+        if is_shown { illustrate_predictor(predictor.as_ref(), &test, seed)? } else { vec![] };
+    Ok(Computed { sequences, illustrations })
+}
+
+fn compute_oracle(oracle: &Oracle, test: &TestSet, repetition: usize, seed: u64) -> Result<Computed> {
+    let sequences = score_oracle(oracle, test, seed)?;
+    let is_shown = repetition == illustration::REPETITION;
+    let illustrations = if is_shown { illustrate_oracle(oracle, test, seed)? } else { vec![] };
+    Ok(Computed { sequences, illustrations })
 }
 
 fn learn_cell(
@@ -58,7 +72,7 @@ fn learn_cell(
     protocol: &Protocol,
     method: &Method,
     observer: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<super::recipe::Learned> {
+) -> Result<Learned> {
     let n = cell.kind.n(protocol).unwrap_or(0);
     let training = protocol.training(cell.repetition, n)?;
     let seed = protocol.learning_seed(cell.repetition, model_number(&cell.kind)?)?;

@@ -40,7 +40,8 @@ pub(super) fn cell(kind: CellKind, repetition: usize, level: f64) -> CellResult 
         }
     };
     let sequences = (0..protocol.n_test).map(sequence).collect();
-    CellResult { cell: CellId { kind, repetition }, protocol, sequences, seconds: 1.5 }
+    let cell = CellId { kind, repetition };
+    CellResult { cell, protocol, sequences, illustrations: vec![], seconds: 1.5 }
 }
 
 /// An experiment that takes a second: two repetitions, sequences of 24 steps.
@@ -65,6 +66,8 @@ pub(super) fn tiny_settings() -> Settings {
     settings.oracle.sampler.chains = 64;
     settings.oracle.draws = 64;
     settings.pooled.plan.steps = 5;
+    settings.single.restarts = 2;
+    (settings.single.sampler.warmup, settings.single.sampler.draws) = (60, 40);
     settings.paper = Paper::new(20).unwrap();
     settings.paper.hidden = 12;
     settings.paper.fit.objective.particles = Schedule::constant(64.0).unwrap();

@@ -13,6 +13,7 @@
 //! | [`predictor`] | the models as they follow a sequence |
 //! | [`truth`], [`oracle`] | the generating distribution, and the exact answer under it |
 //! | [`cell`] | the unit of work that can be kept: one model in one repetition |
+//! | [`illustration`] | single test sequences for figures, once all are scored |
 //! | [`mod@compute`], [`settings`] | carries a cell out; all that its result depends on |
 //! | [`mod@published`] | the paper's figures |
 //! | [`table`], [`compare`], [`mod@assemble`] | from cells to rows, differences, tests and findings |
@@ -21,6 +22,7 @@ pub mod assemble;
 pub mod cell;
 pub mod compare;
 pub mod compute;
+pub mod illustration;
 pub mod oracle;
 pub mod predictor;
 pub mod protocol;
@@ -37,7 +39,8 @@ mod fixtures;
 pub use assemble::{Assembly, assemble};
 pub use cell::{CellId, CellKind, CellResult, Recipe};
 pub use compare::{Comparison, EvidenceGap, Finding, OracleGap};
-pub use compute::{UNAVAILABLE, compute, is_available};
+pub use compute::{Computed, compute};
+pub use illustration::Illustration;
 pub use oracle::{Oracle, OraclePosterior};
 pub use protocol::{Protocol, Scale, TestSet, TrainingSet, ValidationSet};
 pub use published::{Published, published};

@@ -1,8 +1,8 @@
 //! What the oscillator experiment is: sizes, times and seeds, and the data sets that follow from them.
 //!
 //! Every data set has a seed of its own, drawn from the stream that belongs to its repetition and role. What
-//! learns takes a [`TrainingSet`]; the outputs of a [`TestSet`] are seen by [`super::score`] alone, which hands
-//! them out step by step.
+//! learns takes a [`TrainingSet`]; the outputs of a [`TestSet`] are seen by [`super::score`] and, once that is done, by
+//! [`super::illustration`], which hand them out step by step.
 
 use mtds::random::stream;
 use mtds::{Error, Family, Result};
@@ -73,7 +73,7 @@ pub struct ValidationSet {
     family: Family,
 }
 
-/// Sequences to score by; their outputs cannot be taken out.
+/// Sequences to score by; their outputs are taken out for display alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestSet {
     family: Family,
@@ -217,6 +217,14 @@ impl TestSet {
     #[must_use]
     pub fn seen(&self) -> &[usize] {
         &self.seen
+    }
+
+    /// The outputs of the first `n` sequences, to be looked at by a person once every model has been scored.
+    ///
+    /// Nothing that learns, chooses settings or infers may be given them.
+    #[must_use]
+    pub fn for_display(&self, n: usize) -> Vec<Vec<f64>> {
+        (0..self.n_seq().min(n)).map(|i| self.outputs(i).to_vec()).collect()
     }
 
     pub(super) fn family(&self) -> &Family {

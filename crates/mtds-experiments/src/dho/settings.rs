@@ -1,6 +1,7 @@
 //! How hard each model tries: all settings that a cell's result depends on, apart from the protocol.
 
 use mtds::baseline::{PooledSettings, Spread};
+use mtds::infer::Nuts;
 use mtds::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +20,21 @@ pub struct Settings {
     pub pooled: PooledSettings,
     /// How forecasts of the pooled system spread; by step, because one spread for all steps is worse everywhere.
     pub pooled_spread: Spread,
+    /// How a single sequence is inferred from.
+    pub single: SingleSettings,
     /// The paper's recipe.
     pub paper: Paper,
     /// Our recipe: how much of it.
     pub ours: OursScale,
+}
+
+/// Inference of the single-task system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SingleSettings {
+    /// Climbs to a mode, the best of which the sampler starts from; 10.
+    pub restarts: usize,
+    /// The sampler; at full scale 1 000 draws to warm up and 600 to keep.
+    pub sampler: Nuts,
 }
 
 /// How much of our recipe, whose settings depend on the number of training sequences.
@@ -51,9 +63,20 @@ pub enum CellSettings {
         spread: Spread,
     },
     /// Of [`CellKind::Single`].
-    Single,
+    Single(SingleSettings),
     /// Of [`CellKind::Mtlds`].
     Mtlds(Method),
+}
+
+impl SingleSettings {
+    /// The paper's 10 climbs and one chain; an acceptance of 0.9 instead of 0.8 keeps chains from sticking.
+    fn new(scale: Scale) -> Self {
+        let (warmup, draws) = match scale {
+            Scale::Quick => (300, 200),
+            Scale::Full => (1000, 600),
+        };
+        Self { restarts: 10, sampler: Nuts { warmup, draws, target_accept: 0.9, ..Nuts::default() } }
+    }
 }
 
 impl Settings {
@@ -70,6 +93,7 @@ impl Settings {
             oracle: Oracle { runs, ..Oracle::default() },
             pooled: PooledSettings::default(),
             pooled_spread: Spread::ByStep,
+            single: SingleSettings::new(scale),
             paper: Paper::new(steps)?,
             ours: match scale {
                 Scale::Quick => OursScale::Quick,
@@ -88,7 +112,7 @@ impl Settings {
             CellKind::Pooled => {
                 CellSettings::Pooled { learning: Box::new(self.pooled.clone()), spread: self.pooled_spread }
             }
-            CellKind::Single => CellSettings::Single,
+            CellKind::Single => CellSettings::Single(self.single.clone()),
             CellKind::Mtlds { recipe, n } => CellSettings::Mtlds(self.method(recipe, *n)?),
         })
     }

@@ -13,6 +13,8 @@ use crate::report::{Better, Block, Cell, Column, Group, Table};
 
 /// Level of the tests, the paper's.
 const LEVEL: f64 = 0.05;
+/// Fewest repetitions with which the U-test can reach it: of n against n, no p-value is below 2 / (2n choose n).
+const FEWEST_REPETITIONS: usize = 4;
 
 /// Welch's and the Mann–Whitney test for every MTLDS against both baselines.
 pub(super) fn significance(report: &DhoReport<'_>) -> Block {
@@ -28,8 +30,8 @@ pub(super) fn significance(report: &DhoReport<'_>) -> Block {
             "Is an MTLDS better than a baseline, or was it luck? Difference in RMSE (below 0: the MTLDS is \
              better) and two-sided p-values of Welch's t-test and the Mann–Whitney U-test: over \
              repetitions, which are independent, and over single sequences (seq.), of which there are \
-             more. The verdict is better or worse where both tests over repetitions have p < {LEVEL}; \
-             beside it, what the paper found."
+             more. The verdict is better or worse where both tests over repetitions have p < {LEVEL}, which \
+             takes at least {FEWEST_REPETITIONS} of them; beside it, what the paper found."
         ),
         columns: significance_columns(),
         groups: groups.filter(|group| !group.rows.is_empty()).collect(),
@@ -78,7 +80,7 @@ fn significance_cells(report: &DhoReport<'_>, comparison: &Comparison, subject: 
         mann_whitney(Some(comparison)),
         welch(by_sequence),
         mann_whitney(by_sequence),
-        Cell::Words(verdict(comparison).into()),
+        Cell::Words(verdict(comparison, report.protocol.repetitions).into()),
         Cell::Words(papers.into()),
     ]
 }
@@ -92,7 +94,10 @@ fn p_value(p: Option<f64>) -> Cell {
 }
 
 /// What both tests together say.
-fn verdict(comparison: &Comparison) -> &'static str {
+fn verdict(comparison: &Comparison, repetitions: usize) -> &'static str {
+    if repetitions < FEWEST_REPETITIONS {
+        return "too few runs";
+    }
     let p_values =
         [comparison.welch.map(|test| test.p_value), comparison.mann_whitney.map(|test| test.p_value)];
     let [Some(welch), Some(mann_whitney)] = p_values else { return "not tested" };
@@ -193,10 +198,11 @@ mod tests {
 
     #[test]
     fn a_verdict_needs_both_tests() {
-        assert_eq!(verdict(&comparison(-0.1, Some((0.01, 0.04)))), "better");
-        assert_eq!(verdict(&comparison(0.1, Some((0.01, 0.04)))), "worse");
-        assert_eq!(verdict(&comparison(-0.1, Some((0.01, 0.06)))), "cannot tell");
-        assert_eq!(verdict(&comparison(-0.1, Some((f64::NAN, 0.01)))), "cannot tell");
-        assert_eq!(verdict(&comparison(-0.1, None)), "not tested");
+        assert_eq!(verdict(&comparison(-0.1, Some((0.01, 0.04))), 10), "better");
+        assert_eq!(verdict(&comparison(0.1, Some((0.01, 0.04))), 10), "worse");
+        assert_eq!(verdict(&comparison(-0.1, Some((0.01, 0.06))), 10), "cannot tell");
+        assert_eq!(verdict(&comparison(-0.1, Some((f64::NAN, 0.01))), 10), "cannot tell");
+        assert_eq!(verdict(&comparison(-0.1, None), 10), "not tested");
+        assert_eq!(verdict(&comparison(-0.1, Some((0.01, 1.0 / 3.0))), 2), "too few runs");
     }
 }

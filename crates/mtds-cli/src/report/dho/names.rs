@@ -86,7 +86,9 @@ mod tests {
     #[test]
     fn the_papers_sizes_are_shown_where_they_are() {
         assert_eq!(shown_sizes(&Protocol::new(Scale::Full, 1)), [4, 16, 128]);
-        assert_eq!(shown_sizes(&Protocol::new(Scale::Quick, 1)), [2, 4, 8]);
+        assert_eq!(shown_sizes(&Protocol::new(Scale::Quick, 1)), [4, 16, 128]);
+        let small = Protocol { training_sizes: vec![2, 4, 8], ..Protocol::new(Scale::Quick, 1) };
+        assert_eq!(shown_sizes(&small), [2, 4, 8]);
         let none = Protocol { training_sizes: vec![], ..Protocol::new(Scale::Quick, 1) };
         assert!(shown_sizes(&none).is_empty());
         let one = Protocol { training_sizes: vec![32], ..none };

@@ -6,7 +6,7 @@ use super::{DhoReport, RecipeLabel, checks, data, forecasts, score_tables, score
 use crate::chart::scale::short_number;
 use crate::report::{Block, Page, Section};
 use crate::table::seconds;
-use mtds_experiments::dho::Row;
+use mtds_experiments::dho::{Row, Scale};
 
 /// Lays the report out as a page.
 pub fn page(report: &DhoReport<'_>) -> Page {
@@ -16,12 +16,16 @@ pub fn page(report: &DhoReport<'_>) -> Page {
         1 => " One cell is still missing: numbers are preliminary.".into(),
         n => format!(" {n} cells are still missing: numbers are preliminary."),
     };
+    let small = match report.protocol.scale {
+        Scale::Quick => " This is a small run for a first look: few repetitions, short learning.",
+        Scale::Full => "",
+    };
     Page {
         title: "Damped oscillators: the paper's experiment again".into(),
         subtitle: format!(
             "How soon, and how well, does a model adapt to a new member of a family it has learned? Every \
              figure and table of the paper's oscillator sections, made here, beside the published numbers \
-             and the best possible answer.{preliminary}"
+             and the best possible answer.{small}{preliminary}"
         ),
         facts: facts(report),
         sections: vec![
@@ -88,7 +92,7 @@ fn score_fact(
     let n = row.n.unwrap_or(0);
     let oracle = report.assembly.rows.iter().find(|other| other.model == "oracle" && other.t == row.t);
     let column = published::TIMES.iter().position(|t| *t == row.t);
-    let papers = published::row(Subject::Mtlds(n)).zip(column).map(|(row, i)| published_score(row)[i]);
+    let papers = published::row(Subject::Mtlds(n)).zip(column).map(|(row, i)| published_score(&row)[i]);
     let mut others = Vec::new();
     others.extend(papers.map(|value| format!("paper {}", short_number(value, published::DECIMALS))));
     others.extend(oracle.map(|other| format!("best possible {}", short_number(score(other), decimals))));

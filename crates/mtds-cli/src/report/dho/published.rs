@@ -2,7 +2,10 @@
 //!
 //! Source: Bird & Williams (2020), Customizing Sequence Generation with Multi-Task Dynamical Systems,
 //! supplementary material, table "DHO test results": predictive RMSE and NLL after t = 10, 20, 40, two
-//! decimals, means over 10 repetitions of 20 test sequences, no standard errors.
+//! decimals, means over 10 repetitions of 20 test sequences, no standard errors. The numbers themselves are those of
+//! [`mtds_experiments::dho::published`]; here they are rows.
+
+use mtds_experiments::dho::published::all;
 
 /// Where the numbers come from, for captions.
 pub const SOURCE: &str = "Bird & Williams (2020), supplementary material, table of DHO test results";
@@ -38,15 +41,6 @@ pub struct PublishedRow {
     pub nll: [f64; 3],
 }
 
-/// The paper's table, row by row.
-pub const ROWS: [PublishedRow; 5] = [
-    PublishedRow { subject: Subject::Pooled, rmse: [0.36, 0.34, 0.29], nll: [0.38, 0.34, 0.22] },
-    PublishedRow { subject: Subject::Single, rmse: [0.43, 0.36, 0.11], nll: [1.98, 1.24, -0.37] },
-    PublishedRow { subject: Subject::Mtlds(4), rmse: [0.30, 0.18, 0.12], nll: [1.47, 0.02, -0.54] },
-    PublishedRow { subject: Subject::Mtlds(16), rmse: [0.25, 0.11, 0.07], nll: [0.94, -0.43, -0.81] },
-    PublishedRow { subject: Subject::Mtlds(128), rmse: [0.23, 0.09, 0.06], nll: [0.83, -0.50, -0.85] },
-];
-
 /// Standard deviation of the noise in the paper's data: no mean forecast errs less.
 pub const NOISE_STD: f64 = 0.05;
 
@@ -54,8 +48,18 @@ pub const NOISE_STD: f64 = 0.05;
 pub const NLL_REFERENCE_STD: f64 = 0.1;
 
 /// The paper's row about a subject, where it has one.
-pub fn row(subject: Subject) -> Option<&'static PublishedRow> {
-    ROWS.iter().find(|row| row.subject == subject)
+pub fn row(subject: Subject) -> Option<PublishedRow> {
+    let (model, n) = match subject {
+        Subject::Pooled => ("pooled", Some(1000)),
+        Subject::Single => ("single", None),
+        Subject::Mtlds(n) => ("mtlds", Some(n)),
+    };
+    let mut row = PublishedRow { subject, rmse: [0.0; 3], nll: [0.0; 3] };
+    for (i, t) in TIMES.into_iter().enumerate() {
+        let found = all().find(|found| (found.model, found.n, found.t) == (model, n, t))?;
+        (row.rmse[i], row.nll[i]) = (found.rmse, found.nll);
+    }
+    Some(row)
 }
 
 /// Whether the paper found an MTLDS learned from `n` sequences significantly better in RMSE than the
@@ -81,6 +85,16 @@ mod tests {
     fn entropies_are_those_of_the_reference_lines() {
         assert!((gaussian_entropy(NLL_REFERENCE_STD) + 0.8836).abs() < 1e-4);
         assert!((gaussian_entropy(NOISE_STD) + 1.5768).abs() < 1e-4);
+    }
+
+    #[test]
+    fn rows_are_those_of_the_experiment() {
+        let subjects =
+            [Subject::Pooled, Subject::Single].into_iter().chain(TRAINING_SIZES.map(Subject::Mtlds));
+        let rows: Vec<PublishedRow> = subjects.filter_map(row).collect();
+        assert_eq!(3 * rows.len(), all().count());
+        assert_eq!((rows[2].rmse, rows[1].nll), ([0.30, 0.18, 0.12], [1.98, 1.24, -0.37]));
+        assert_eq!(row(Subject::Mtlds(8)), None);
     }
 
     #[test]

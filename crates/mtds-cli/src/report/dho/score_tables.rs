@@ -30,7 +30,7 @@ pub(super) fn against_the_paper(report: &DhoReport<'_>) -> Table {
 fn subject_group(report: &DhoReport<'_>, subject: Subject) -> Group {
     let mut rows = Vec::new();
     if let Some(published) = published::row(subject) {
-        rows.push(published_cells(report, published));
+        rows.push(published_cells(report, &published));
     }
     match subject {
         Subject::Pooled => rows.push(score_cells(report, "here", |t| row(report, "pooled", None, t))),

@@ -18,7 +18,7 @@ pub(super) fn document(experiment: &Experiment<'_>) -> Result<Value> {
     let (plan, assembly) = (experiment.plan, &experiment.assembly);
     let mut models = BTreeMap::new();
     for kind in &plan.kinds {
-        models.insert(kind.model(), plan.settings.of(kind)?);
+        models.insert(kind.to_string(), plan.settings.of(kind)?);
     }
     let published: Vec<_> = mtds_experiments::dho::published::all().collect();
     Ok(json!({

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use cells::{Cells, Found};
 use countdown::Countdown;
 use mtds::Control;
-use mtds_experiments::dho::{Assembly, CellId, CellResult, assemble, compute};
+use mtds_experiments::dho::{Assembly, CellId, CellResult, Computed, assemble, compute};
 use std::io::Write;
 use std::time::Instant;
 
@@ -119,9 +119,11 @@ fn compute_all(
 
 fn timed(plan: &DhoPlan, cell: &CellId) -> Result<CellResult> {
     let clock = Instant::now();
-    let sequences = compute(cell, &plan.protocol, &plan.settings, &mut |_| Control::Continue)?;
+    let Computed { sequences, illustrations } =
+        compute(cell, &plan.protocol, &plan.settings, &mut |_| Control::Continue)?;
     let (cell, protocol) = (cell.clone(), plan.protocol.clone());
-    Ok(CellResult { cell, protocol, sequences, seconds: clock.elapsed().as_secs_f64() })
+    let seconds = clock.elapsed().as_secs_f64();
+    Ok(CellResult { cell, protocol, sequences, illustrations, seconds })
 }
 
 impl<'a> Experiment<'a> {
@@ -141,7 +143,7 @@ impl<'a> Experiment<'a> {
         let document = document::document(self)?;
         let text = serde_json::to_string_pretty(&document).context("cannot write the result as JSON")? + "\n";
         write_whole(&self.plan.out.join(RESULT), text.as_bytes())?;
-        write_whole(&self.plan.out.join(PAGE), page::page(self).render().as_bytes())?;
+        write_whole(&self.plan.out.join(PAGE), page::page(self)?.render().as_bytes())?;
         Ok(text)
     }
 }

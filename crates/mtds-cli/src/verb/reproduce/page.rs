@@ -1,46 +1,189 @@
-//! The report page of the oscillator experiment.
+//! The report page of the oscillator experiment: collects what the page shows from cells, assembly and protocol.
 
 use super::Experiment;
-use crate::report::{Better, Block, Cell, Column, Group, Page, Section, Table};
+use crate::plan::DhoPlan;
+use crate::report::Page;
+use crate::report::dho::{self, DhoReport, Examples, PredictivePanel, RecipeLabel, SamplePanel};
+use anyhow::Result;
+use mtds_experiments::dho::illustration::{REPETITION, SHOWN};
+use mtds_experiments::dho::{CellKind, CellResult, Illustration, Protocol, Scale};
+use std::path::Path;
+
+/// Training sequences that are shown large, and more members in small.
+const TRAINING: usize = 4;
+const GALLERY: usize = 20;
+/// Training sequences of the model whose forecasts are shown, as in the paper's figures.
+const ILLUSTRATED_SIZE: usize = 4;
 
 /// Lays the result out as a page.
-pub(super) fn page(experiment: &Experiment<'_>) -> Page {
-    let section = Section::new(
-        "Forecasts of new members",
-        "A model sees the beginning of a sequence and says how it goes on; the oracle knows how the data were made.",
-    );
-    Page {
-        title: "Damped oscillators".into(),
-        subtitle: "The oscillator experiment of Bird & Williams (2020), with the exact answer beside it."
-            .into(),
-        sections: vec![section.with(Block::Table(table(experiment)))],
-        colophon: format!("Made by mtds {} reproduce dho.", env!("CARGO_PKG_VERSION")),
-        ..Page::default()
-    }
+///
+/// # Errors
+/// A protocol whose sequences cannot be drawn.
+pub(super) fn page(experiment: &Experiment<'_>) -> Result<Page> {
+    let plan = experiment.plan;
+    let recipes = recipes(&plan.kinds);
+    let model = illustrated_model(experiment, &recipes);
+    let oracle = experiment
+        .cells
+        .iter()
+        .find(|cell| cell.cell.kind == CellKind::Oracle && cell.cell.repetition == REPETITION);
+    let shown = [model, oracle.map(|cell| (cell, "Oracle".to_owned()))];
+    Ok(dho::page(&DhoReport {
+        protocol: &plan.protocol,
+        assembly: &experiment.assembly,
+        cells: &experiment.cells,
+        examples: examples(&plan.protocol)?,
+        samples: shown[0].iter().flat_map(|(cell, name)| samples(cell, name)).collect(),
+        predictives: predictives(&shown.into_iter().flatten().collect::<Vec<_>>()),
+        settings: settings(plan),
+        timings: timings(experiment, &recipes),
+        commands: commands(plan, &recipes),
+        recipes,
+    }))
 }
 
-fn table(experiment: &Experiment<'_>) -> Table {
-    let column = |heading: &str, better, decimals| Column { heading: heading.into(), better, decimals };
-    let group = |&t: &usize| {
-        let rows = experiment.assembly.rows.iter().filter(|row| row.t == t);
-        let cells = |row: &mtds_experiments::dho::Row| {
-            let n = row.n.map_or_else(String::new, |n| format!(", N = {n}"));
-            let error = |value: Option<f64>| value.unwrap_or(f64::NAN);
-            vec![
-                Cell::Text(format!("{}{n}", row.model)),
-                Cell::Estimate(row.rmse, error(row.rmse_se)),
-                Cell::Estimate(row.nll, error(row.nll_se)),
-            ]
-        };
-        Group { label: format!("after {t} observations"), rows: rows.map(cells).collect() }
+/// The recipes of the table, the paper's first.
+fn recipes(kinds: &[CellKind]) -> Vec<RecipeLabel> {
+    let is_there = |name: &str| {
+        kinds.iter().any(|kind| matches!(kind, CellKind::Mtlds { recipe, .. } if recipe.name() == name))
     };
-    Table {
-        caption: "Means over repetitions, with standard errors.".into(),
-        columns: vec![
-            column("model", Better::Neither, 0),
-            column("RMSE", Better::Lower, 3),
-            column("NLL", Better::Lower, 2),
-        ],
-        groups: experiment.plan.protocol.seen.iter().map(group).collect(),
+    [("paper", "paper's recipe"), ("ours", "our recipe")]
+        .into_iter()
+        .filter(|(name, _)| is_there(name))
+        .map(|(name, label)| RecipeLabel { name: name.into(), label: label.into() })
+        .collect()
+}
+
+/// Members of the family from the first repetition. All cells of this run are scored by now, so test sequences may be seen.
+fn examples(protocol: &Protocol) -> Result<Examples> {
+    let members = protocol.training(REPETITION, TRAINING + GALLERY)?;
+    let outputs = members.family().sequences().iter().map(|one| one.outputs().values().to_vec());
+    let mut training: Vec<Vec<f64>> = outputs.collect();
+    let gallery = training.split_off(TRAINING);
+    Ok(Examples { training, gallery, test: protocol.test(REPETITION)?.for_display(SHOWN) })
+}
+
+/// The multi-task system whose forecasts are shown, and its name: of the last recipe that has one, at the paper's size
+/// where that is there.
+fn illustrated_model<'a>(
+    experiment: &'a Experiment<'_>,
+    recipes: &[RecipeLabel],
+) -> Option<(&'a CellResult, String)> {
+    let size = |cell: &&CellResult| cell.cell.kind.n(&cell.protocol).unwrap_or(0);
+    recipes.iter().rev().find_map(|label| {
+        let is_of =
+            |kind: &CellKind| matches!(kind, CellKind::Mtlds { recipe, .. } if recipe.name() == label.name);
+        let found = experiment.cells.iter().filter(|c| is_of(&c.cell.kind) && !c.illustrations.is_empty());
+        let nearest = found.min_by_key(|cell| size(cell).abs_diff(ILLUSTRATED_SIZE))?;
+        Some((nearest, format!("MTLDS-{}, {}", size(&nearest), label.label)))
+    })
+}
+
+fn member(illustration: &Illustration) -> String {
+    format!("test sequence {}", illustration.sequence + 1)
+}
+
+fn samples(cell: &CellResult, model: &str) -> Vec<SamplePanel> {
+    let panel = |one: &Illustration| {
+        let samples = one.samples.clone()?;
+        let (seen, draws) = (samples.seen, samples.draws);
+        Some(SamplePanel {
+            member: member(one),
+            model: model.into(),
+            seen,
+            outputs: one.outputs.clone(),
+            draws,
+        })
+    };
+    cell.illustrations.iter().filter_map(panel).collect()
+}
+
+/// Sequence by sequence, all models of each.
+fn predictives(shown: &[(&CellResult, String)]) -> Vec<PredictivePanel> {
+    let panel = |i: usize, (cell, model): &(&CellResult, String)| {
+        let one = cell.illustrations.get(i)?;
+        let interval = one.interval.clone()?;
+        Some(PredictivePanel {
+            member: member(one),
+            model: model.clone(),
+            seen: interval.seen,
+            outputs: one.outputs.clone(),
+            mean: interval.mean,
+            lower: interval.lower,
+            upper: interval.upper,
+        })
+    };
+    (0..SHOWN).flat_map(|i| shown.iter().filter_map(move |model| panel(i, model))).collect()
+}
+
+fn settings(plan: &DhoPlan) -> Vec<(String, String)> {
+    let Protocol { seed, repetitions, training_sizes, pooled_size, n_test, seen, n_time, .. } =
+        &plan.protocol;
+    let list = |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let single = &plan.settings.single;
+    [
+        ("scale", scale(&plan.protocol).to_owned()),
+        ("seed", seed.to_string()),
+        ("repetitions", repetitions.to_string()),
+        ("test sequences", format!("{n_test} in each repetition, {n_time} steps")),
+        ("forecasts after", format!("{} steps", list(seen))),
+        ("MTLDS: training sequences N", list(training_sizes)),
+        ("MTLDS: posterior", "adaptive importance sampling over codes, online".into()),
+        ("pooled: training sequences", pooled_size.to_string()),
+        (
+            "STL: posterior",
+            format!(
+                "NUTS from the best of {} modes, {} + {} draws",
+                single.restarts, single.sampler.warmup, single.sampler.draws
+            ),
+        ),
+        ("oracle: posterior", format!("tempered SMC under the truth, {} runs", plan.settings.oracle.runs)),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
+}
+
+/// Seconds of all cells of a model together, as of the clock of the run that computed them.
+fn timings(experiment: &Experiment<'_>, recipes: &[RecipeLabel]) -> Vec<(String, f64)> {
+    let mut timings: Vec<(String, f64)> = vec![];
+    for cell in &experiment.cells {
+        let stage = match &cell.cell.kind {
+            CellKind::Oracle => "oracle".into(),
+            CellKind::Pooled => "pooled".into(),
+            CellKind::Single => "STL".into(),
+            CellKind::Mtlds { recipe, .. } => {
+                let label = recipes.iter().find(|label| label.name == recipe.name());
+                format!("MTLDS, {}", label.map_or(recipe.name(), |label| &label.label))
+            }
+        };
+        match timings.iter_mut().find(|(name, _)| *name == stage) {
+            Some((_, total)) => *total += cell.seconds,
+            None => timings.push((stage, cell.seconds)),
+        }
+    }
+    timings.into_iter().map(|(stage, secs)| (format!("{stage}, all cells"), secs)).collect()
+}
+
+fn commands(plan: &DhoPlan, recipes: &[RecipeLabel]) -> Vec<(String, String)> {
+    let recipe = match recipes {
+        [one] => format!(" --recipe {}", one.name),
+        _ => String::new(),
+    };
+    let command = |scale: &str, out: &Path| {
+        let (seed, out) = (plan.protocol.seed, out.display());
+        format!("mtds reproduce dho --scale {scale} --seed {seed}{recipe} --out {out}")
+    };
+    let again = "computes what is missing and makes this page again";
+    let mut commands = vec![(command(scale(&plan.protocol), &plan.out), again.to_owned())];
+    if plan.protocol.scale == Scale::Quick {
+        commands.push((command("full", Path::new("mtds-dho-full")), "the whole experiment, in hours".into()));
+    }
+    commands
+}
+
+fn scale(protocol: &Protocol) -> &'static str {
+    match protocol.scale {
+        Scale::Quick => "quick",
+        Scale::Full => "full",
     }
 }

@@ -3,19 +3,26 @@
 //! | module | follows a test sequence with |
 //! |---|---|
 //! | [`pooled`] | one linear system for all sequences, which learns nothing from what it sees |
-//! | [`mtlds`] | one or several multi-task systems, each inferring a code |
+//! | [`mtlds`] | one or several multi-task systems, each inferring a code, mixed by evidence |
 //! | [`single`] | a linear system inferred from the sequence alone |
 
-mod mixing;
 pub mod mtlds;
 pub mod pooled;
 pub mod single;
 
-pub use mtlds::{Member, Mtlds};
+pub use mtlds::Mtlds;
 pub use pooled::Pooled;
-pub use single::single_task;
+pub use single::Single;
 
 use mtds::Signal;
+
+/// Streams of a seed that a sequence may use.
+const STREAMS_PER_SEQUENCE: u64 = 1 << 16;
+
+/// The number of a stream that belongs to one sequence, and to one use within it.
+fn stream_of(sequence: usize, place: usize) -> u64 {
+    sequence as u64 * STREAMS_PER_SEQUENCE + place as u64
+}
 
 /// The common input at the steps from `first` (counted from 0) on: 1 at the very first step, then 0.
 fn impulse(first: usize, n_time: usize) -> Signal {

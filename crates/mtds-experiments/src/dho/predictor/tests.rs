@@ -1,16 +1,16 @@
 //! Predictors against the library's own operations.
 
-use mtds::Control;
-use mtds::baseline::{PooledLds, Spread};
-use mtds::infer::{Online, Tracker};
+use mtds::baseline::{PooledLds, SingleTask, Spread};
+use mtds::infer::{Candidate, Nuts, Online, Tracker};
 use mtds::random::stream;
+use mtds::{Control, Lds};
 
 use super::*;
 use crate::dho::fixtures::{tiny_protocol, tiny_settings};
 use crate::dho::recipe::{Method, learn};
 use crate::dho::score::Predictor;
 
-fn members(n: u64) -> Vec<Member> {
+fn members(n: u64) -> Vec<Candidate<Lds>> {
     let training = tiny_protocol().training(0, 3).unwrap();
     let method = Method::Paper(Box::new(tiny_settings().paper));
     let learned = |seed| learn(&method, &training, seed, &mut |_| Control::Continue).unwrap().members;
@@ -26,7 +26,7 @@ fn a_single_member_forecasts_as_its_tracker_does() {
     follower.observe(&outputs[..2]).unwrap();
     follower.observe(&outputs[2..]).unwrap();
     let found = follower.forecast(4).unwrap();
-    let Member { model, online } = &members[0];
+    let Candidate { model, online, .. } = &members[0];
     let mut tracker = Tracker::new(model, online.clone(), stream(9, 3 << 16)).unwrap();
     for (t, y) in outputs.iter().enumerate() {
         tracker.observe(&[*y], &[if t == 0 { 1.0 } else { 0.0 }]).unwrap();
@@ -85,4 +85,37 @@ fn evidences_agree_with_forecasts() {
 #[test]
 fn no_members_are_refused() {
     assert!(Mtlds::new(vec![], 1).is_err());
+}
+
+/// What a follower has seen is all that counts, not in how many parts it came or what was forecast before.
+#[test]
+fn a_single_task_forecast_is_the_librarys() {
+    let sampler = Nuts { warmup: 40, draws: 30, ..Nuts::default() };
+    let single = Single::new(2, sampler.clone(), 7).unwrap();
+    let outputs = [0.1, 0.3, 0.2, -0.1, 0.0, 0.2, 0.1];
+    let mut follower = single.follow(3).unwrap();
+    follower.observe(&outputs[..2]).unwrap();
+    follower.forecast(4).unwrap();
+    follower.observe(&outputs[2..]).unwrap();
+    let found = follower.forecast(4).unwrap();
+    let model = SingleTask::oscillator().inference(2, sampler);
+    let seen = mtds::Signal::column(outputs.to_vec());
+    let random = &mut stream(7, (3 << 16) + 7);
+    let (expected, _) = model.forecast(&seen, Some(&impulse(0, 11)), 4, random).unwrap();
+    assert_eq!(found, expected);
+    assert_eq!((found.first_step(), found.n_time(), found.n_draws()), (7, 4, 30));
+    let mut other = single.follow(4).unwrap();
+    other.observe(&outputs).unwrap();
+    assert_ne!(other.forecast(4).unwrap(), expected, "another sequence draws from another stream");
+    assert!(single.log_evidences(tiny_protocol().validation(0).unwrap().family()).unwrap().is_none());
+}
+
+#[test]
+fn what_a_single_task_system_cannot_use_is_refused() {
+    assert!(Single::new(0, Nuts::default(), 1).is_err());
+    assert!(Single::new(1, Nuts { draws: 0, ..Nuts::default() }, 1).is_err());
+    let single = Single::new(1, Nuts::default(), 1).unwrap();
+    let mut follower = single.follow(0).unwrap();
+    follower.observe(&[f64::INFINITY]).unwrap();
+    assert!(follower.forecast(2).is_err());
 }

@@ -8,14 +8,14 @@
 pub mod ours;
 pub mod paper;
 
+use mtds::infer::Candidate;
 use mtds::learn::Progress;
-use mtds::{Control, Result};
+use mtds::{Control, Lds, Result};
 use serde::{Deserialize, Serialize};
 
 pub use ours::Ours;
 pub use paper::Paper;
 
-use super::predictor::Member;
 use super::protocol::TrainingSet;
 
 /// A way to learn, with its settings.
@@ -32,7 +32,7 @@ pub enum Method {
 #[derive(Clone, Debug)]
 pub struct Learned {
     /// The models, to be mixed by evidence where there are several.
-    pub members: Vec<Member>,
+    pub members: Vec<Candidate<Lds>>,
     /// How the bound per observation went: (member, step, bound), steps thinned.
     pub bounds: Vec<(usize, u64, f64)>,
 }

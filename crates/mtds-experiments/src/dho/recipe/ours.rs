@@ -13,7 +13,7 @@
 //! Settings by N were chosen on validation sequences.
 
 use mtds::generator::{Activation, FeatureMap, Prior, Skip};
-use mtds::infer::{NoiseBelief, Online};
+use mtds::infer::{Candidate, NoiseBelief, Online};
 use mtds::learn::{
     Adapted, Fit, Interpolation, MonteCarlo, NoiseRule, Outcome, Progress, Proposal, RandomEffects, Refine,
     ScalingRule, Schedule, TrainingPlan,
@@ -22,7 +22,6 @@ use mtds::{Control, Lds, Model, ModelSpec, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Learned;
-use crate::dho::predictor::Member;
 use crate::dho::protocol::TrainingSet;
 
 /// Length of a code, and size of the state.
@@ -181,10 +180,10 @@ impl Ours {
         Ok(learned)
     }
 
-    fn member(&self, model: Model<Lds>) -> Result<Member> {
+    fn member(&self, model: Model<Lds>) -> Result<Candidate<Lds>> {
         let noise = NoiseBelief::Uncertain { mean: self.noise.0, std_dev: self.noise.1 };
         let model = model.with_prior(Prior::Normal { std_dev: self.prior_std })?;
-        Ok(Member { model, online: Online { noise, ..self.online.clone() } })
+        Ok(Candidate::new(model, Online { noise, ..self.online.clone() }))
     }
 }
 

@@ -16,7 +16,7 @@
 //! standard deviation; learning ends at [`STEPS`], which the paper does not say.
 
 use mtds::generator::{Activation, FeatureMap};
-use mtds::infer::{NoiseBelief, Online};
+use mtds::infer::{Candidate, NoiseBelief, Online};
 use mtds::learn::{
     Carriers, Fit, Interpolation, MonteCarlo, MonteCarloObjective, NoiseRule, Outcome, Progress, ScalingRule,
     Schedule, Trainer, TrainingPlan,
@@ -26,7 +26,6 @@ use mtds::{Control, Error, Lds, Model, ModelSpec, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Learned;
-use crate::dho::predictor::Member;
 use crate::dho::protocol::TrainingSet;
 
 /// Steps at full scale: about as many as it takes log s to reach −2, which the paper says it learned.
@@ -95,8 +94,8 @@ impl Paper {
         let Outcome { parameters, history, .. } = trainer.run(observer)?;
         let model = trainer.objective().model().clone().with_parameters(parameters)?;
         let bounds = history.steps().iter().map(|record| (0, record.step, record.bound)).collect();
-        let member = Member { online: self.online_for(&model)?, model };
-        Ok(Learned { members: vec![member], bounds })
+        let online = self.online_for(&model)?;
+        Ok(Learned { members: vec![Candidate::new(model, online)], bounds })
     }
 
     fn trainer(&self, training: &TrainingSet, seed: u64) -> Result<Trainer<MonteCarloObjective<Lds>>> {
