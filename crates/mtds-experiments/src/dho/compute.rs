@@ -49,7 +49,7 @@ pub fn compute(
         CellSettings::Single(single) => Box::new(Single::new(single.restarts, single.sampler, seed)?),
         CellSettings::Mtlds(method) => {
             let learned = learn_cell(cell, protocol, &method, observer)?;
-            Box::new(Mtlds::new(learned.members, seed)?)
+            Box::new(Mtlds::new(learned.members, seed)?.tempered(learned.evidence_power)?)
         }
     };
     let test = protocol.test(repetition)?;

@@ -80,7 +80,7 @@ impl OwnCodes {
 }
 
 /// Writes the K weights of a sequence, given its place and its K log likelihoods.
-pub type Weigh = dyn Fn(usize, &[f64], &mut [f64]) + Sync;
+pub type Weigh<'a> = dyn Fn(usize, &[f64], &mut [f64]) + Sync + 'a;
 
 /// What is pulled, and by which weights.
 #[derive(Clone, Copy)]
@@ -88,7 +88,7 @@ pub enum OwnPull<'a> {
     /// Nothing: likelihoods only.
     Nothing,
     /// The parameters; `weigh(i, ℓ_i, w_i)` writes the K weights of sequence i.
-    Parameters(&'a Weigh),
+    Parameters(&'a Weigh<'a>),
     /// The codes, each by its own likelihood with weight one.
     Codes,
 }

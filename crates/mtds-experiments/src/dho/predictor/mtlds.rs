@@ -35,6 +35,14 @@ impl Mtlds {
         Ok(Self { ensemble: Ensemble::new(members)?, seed })
     }
 
+    /// The same, mixed by this power of their evidences.
+    ///
+    /// # Errors
+    /// Those of [`Ensemble::tempered`]: a power outside 0 … 1.
+    pub fn tempered(self, evidence_power: f64) -> Result<Self> {
+        Ok(Self { ensemble: self.ensemble.tempered(evidence_power)?, ..self })
+    }
+
     /// The same members with fewer updates, for where the end of the sequence alone counts.
     fn hurried(&self) -> Result<Ensemble<Lds>> {
         let hurry = |member: &Candidate<Lds>| {

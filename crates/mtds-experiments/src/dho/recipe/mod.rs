@@ -33,6 +33,8 @@ pub enum Method {
 pub struct Learned {
     /// The models, to be mixed by evidence where there are several.
     pub members: Vec<Candidate<Lds>>,
+    /// Power of the evidences that they are mixed by; 1 is Bayes' rule.
+    pub evidence_power: f64,
     /// How the bound per observation went: (member, step, bound), steps thinned.
     pub bounds: Vec<(usize, u64, f64)>,
 }

@@ -169,7 +169,7 @@ impl Ours {
         let reached: Vec<f64> =
             fitted.iter().map(|(_, outcome)| last_bound(outcome) * observed_per_sequence).collect();
         let best = reached.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut learned = Learned { members: vec![], bounds: vec![] };
+        let mut learned = Learned { members: vec![], evidence_power: self.evidence_power, bounds: vec![] };
         for (k, ((model, outcome), reached)) in fitted.into_iter().zip(reached).enumerate() {
             let steps = outcome.history.steps();
             learned.bounds.extend(steps.iter().map(|record| (k, record.step, record.bound)));

@@ -95,7 +95,7 @@ impl Paper {
         let model = trainer.objective().model().clone().with_parameters(parameters)?;
         let bounds = history.steps().iter().map(|record| (0, record.step, record.bound)).collect();
         let online = self.online_for(&model)?;
-        Ok(Learned { members: vec![Candidate::new(model, online)], bounds })
+        Ok(Learned { members: vec![Candidate::new(model, online)], evidence_power: 1.0, bounds })
     }
 
     fn trainer(&self, training: &TrainingSet, seed: u64) -> Result<Trainer<MonteCarloObjective<Lds>>> {
