@@ -1,5 +1,6 @@
-//! A small stochastic objective for the tests of the trainer: noisy least squares with state of its own.
+//! What tests of learning share: a small stochastic objective with state of its own, and a ragged family.
 
+use crate::family::{Family, Sequence, Signal};
 use rand::RngExt;
 
 use super::objective::{Objective, ParameterGroup, StepReport};
@@ -94,5 +95,27 @@ impl Objective for NoisySquare {
         if self.fails(step, Fault::NanParameter) {
             parameters[0] = f32::NAN;
         }
+    }
+}
+
+fn wave(n: usize, phase: f64) -> Vec<f64> {
+    (0..n).map(|i| 0.8 * ((i as f64) * 0.9 + phase).sin()).collect()
+}
+
+fn sequence(id: &str, n_time: usize, phase: f64) -> Sequence {
+    Sequence::new(id, Signal::new(n_time, 2, wave(n_time * 2, phase)).unwrap()).unwrap()
+}
+
+/// Three sequences of two outputs, ragged, with a gap; inputs common, or one's own.
+pub(super) fn family(own_inputs: bool) -> Family {
+    let mut gap = wave(12, 0.4);
+    gap[3] = f64::NAN;
+    let gap = Sequence::new("gap", Signal::new(6, 2, gap).unwrap()).unwrap();
+    let sequences = vec![sequence("a", 7, 0.1), gap, sequence("c", 5, 1.2)];
+    if own_inputs {
+        let with = |(i, s): (usize, Sequence)| s.with_inputs(Signal::column(wave(7, i as f64))).unwrap();
+        Family::new(sequences.into_iter().enumerate().map(with).collect()).unwrap()
+    } else {
+        Family::new(sequences).unwrap().with_common_inputs(Signal::column(wave(7, 2.0))).unwrap()
     }
 }
