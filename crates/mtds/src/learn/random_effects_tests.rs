@@ -1,3 +1,5 @@
+//! The random-effects start: gradients, axes, order, reproducibility, misuse.
+
 use super::*;
 use crate::base::Lds;
 use crate::family::{Sequence, Signal};
