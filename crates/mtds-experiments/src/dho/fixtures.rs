@@ -4,9 +4,10 @@ use mtds::learn::Schedule;
 
 use super::cell::{CellId, CellKind, CellResult, Recipe};
 use super::protocol::{Protocol, Scale};
-use super::recipe::Paper;
+use super::recipe::ours::Effort;
+use super::recipe::{Ours, Paper};
 use super::score::{ForecastScore, SequenceResult};
-use super::settings::Settings;
+use super::settings::{OursScale, Settings};
 
 pub(super) fn protocol() -> Protocol {
     let sizes = vec![2, 4, 8];
@@ -58,6 +59,9 @@ pub(super) fn tiny_protocol() -> Protocol {
     }
 }
 
+/// Models that our recipe learns in a tiny experiment.
+pub(super) const OUR_MODELS: usize = 2;
+
 /// Settings to go with it: few steps, few draws.
 pub(super) fn tiny_settings() -> Settings {
     let mut settings = Settings::new(Scale::Quick).unwrap();
@@ -73,5 +77,9 @@ pub(super) fn tiny_settings() -> Settings {
     settings.paper.fit.objective.particles = Schedule::constant(64.0).unwrap();
     settings.paper.online.every = 12;
     settings.paper.online.importance.samples = 200;
+    let effort = Effort { models: (0, OUR_MODELS), prior_steps: (10, 10), effects_steps: 20 };
+    let mut ours = Ours::new(3, effort).unwrap();
+    ours.online = settings.paper.online.clone();
+    settings.ours = OursScale::Exactly(Box::new(ours));
     settings
 }

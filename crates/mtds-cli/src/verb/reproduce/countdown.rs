@@ -1,22 +1,33 @@
 //! One line per finished cell, with the time that is left.
 
 use crate::table::seconds;
-use mtds_experiments::dho::{CellId, CellKind};
+use mtds_experiments::dho::{CellId, CellKind, Scale};
 use std::time::Instant;
 
-/// What cells of a kind take: about the seconds of one at full scale on one thread.
-pub(super) fn weight(kind: &CellKind) -> f64 {
+/// What cells of a kind take: about the seconds of one on one thread, as `-v` prints them. That of our recipe for 128
+/// sequences at full scale is the quick one times the number of steps.
+pub(super) fn weight(kind: &CellKind, scale: Scale) -> f64 {
+    let at_scale = |quick: f64, full: f64| match scale {
+        Scale::Quick => quick,
+        Scale::Full => full,
+    };
+    // Between the smallest and the largest training set, a straight line.
+    let from_to = |smallest: f64, largest: f64, n: usize| smallest + (largest - smallest) * n as f64 / 128.0;
     match kind {
         CellKind::Pooled => 0.1,
-        CellKind::Oracle => 5.0,
-        CellKind::Mtlds { n, .. } => 18.0 + 0.1 * *n as f64,
-        CellKind::Single => 300.0,
+        CellKind::Oracle => at_scale(1.4, 5.0),
+        CellKind::Single => at_scale(13.0, 140.0),
+        CellKind::Mtlds { recipe, n } if recipe.name() == "paper" => {
+            at_scale(from_to(8.0, 18.0, *n), from_to(18.0, 31.0, *n))
+        }
+        CellKind::Mtlds { n, .. } => at_scale(from_to(11.0, 42.0, *n), from_to(80.0, 500.0, *n)),
     }
 }
 
 /// How far the cells have come.
 pub(super) struct Countdown {
     started: Instant,
+    scale: Scale,
     kept: usize,
     n_cells: usize,
     n_finished: usize,
@@ -25,11 +36,11 @@ pub(super) struct Countdown {
 }
 
 impl Countdown {
-    /// Before the first of `cells`, with `kept` others that need no work.
-    pub(super) fn new(cells: &[CellId], kept: usize) -> Self {
-        let work = cells.iter().map(|cell| weight(&cell.kind)).sum();
+    /// Before the first of `cells` at a scale, with `kept` others that need no work.
+    pub(super) fn new(cells: &[CellId], scale: Scale, kept: usize) -> Self {
+        let work = cells.iter().map(|cell| weight(&cell.kind, scale)).sum();
         let (n_cells, n_finished, finished) = (cells.len(), 0, 0.0);
-        Self { started: Instant::now(), kept, n_cells, n_finished, work, finished }
+        Self { started: Instant::now(), scale, kept, n_cells, n_finished, work, finished }
     }
 
     /// The line before all others.
@@ -45,7 +56,7 @@ impl Countdown {
 
     fn finished_after(&mut self, elapsed: f64, cell: &CellId, secs: f64) -> String {
         self.n_finished += 1;
-        self.finished += weight(&cell.kind);
+        self.finished += weight(&cell.kind, self.scale);
         let mut line = format!("{cell}: {} ({}/{}", seconds(secs), self.n_finished, self.n_cells);
         if self.n_finished < self.n_cells {
             let left = elapsed * (self.work - self.finished) / self.finished;
@@ -63,7 +74,7 @@ mod tests {
     fn the_time_left_counts_the_work_of_each_cell() {
         let cells: Vec<CellId> =
             ["oracle-r00", "oracle-r01", "pooled-r00"].map(|name| name.parse().expect("a name")).to_vec();
-        let mut countdown = Countdown::new(&cells, 4);
+        let mut countdown = Countdown::new(&cells, Scale::Full, 4);
         assert_eq!(countdown.begin(2), "3 cells to compute on 2 threads, 4 kept from before");
         // 5 of 10.1 took 20 s, so 5.1 take 20.4 s.
         let line = countdown.finished_after(20.0, &cells[0], 19.96);

@@ -86,9 +86,11 @@ fn compute_all(
     stderr: &mut dyn Write,
 ) -> Result<Vec<String>> {
     // Long cells last would leave most threads idle at the end; the sort is stable.
-    missing.sort_by(|a, b| countdown::weight(&b.kind).total_cmp(&countdown::weight(&a.kind)));
+    let scale = plan.protocol.scale;
+    let work = |cell: &CellId| countdown::weight(&cell.kind, scale);
+    missing.sort_by(|a, b| work(b).total_cmp(&work(a)));
     let quiet = plan.common.verbosity == Verbosity::Quiet;
-    let mut countdown = Countdown::new(&missing, plan.wanted().len() - missing.len());
+    let mut countdown = Countdown::new(&missing, scale, plan.wanted().len() - missing.len());
     let mut say = |line: String| {
         if !quiet {
             let _ = writeln!(stderr, "{line}");

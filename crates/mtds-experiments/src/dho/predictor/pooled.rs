@@ -1,9 +1,9 @@
 //! The pooled linear system: the same forecast for every sequence, whatever was seen of it.
 
 use mtds::baseline::{PooledLds, Spread};
-use mtds::{Error, Family, Forecast, Result};
+use mtds::{Family, Forecast, Result};
 
-use super::impulse;
+use super::{check_outputs, impulse};
 use crate::dho::score::{Follower, Predictor};
 
 /// A pooled system and how its forecasts spread.
@@ -49,10 +49,7 @@ impl Predictor for Pooled {
 
 impl Follower for PooledFollower<'_> {
     fn observe(&mut self, outputs: &[f64]) -> Result<()> {
-        if let Some(&value) = outputs.iter().find(|y| y.is_infinite()) {
-            let what = format!("outputs after step {}", self.n_seen);
-            return Err(Error::NotFinite { what, value, hint: "; write NaN for a missing output" });
-        }
+        check_outputs(self.n_seen, outputs)?;
         self.n_seen += outputs.len();
         Ok(())
     }

@@ -9,7 +9,7 @@ use mtds::infer::Nuts;
 use mtds::random::stream;
 use mtds::{Error, Forecast, Lds, Result, Signal};
 
-use super::{impulse, stream_of};
+use super::{check_outputs, impulse, stream_of};
 use crate::dho::score::{Follower, Predictor};
 
 /// The paper's single-task model of an oscillator, and the seed of its draws.
@@ -52,6 +52,7 @@ impl Predictor for Single {
 
 impl Follower for SingleFollower<'_> {
     fn observe(&mut self, outputs: &[f64]) -> Result<()> {
+        check_outputs(self.outputs.len(), outputs)?;
         self.outputs.extend_from_slice(outputs);
         Ok(())
     }
