@@ -213,6 +213,10 @@ fn what_makes_no_model_is_refused() {
     assert!(task.forecast(&outputs, Some(&inputs), 1, &mut random).is_err(), "inputs end with the outputs");
     assert!(task.forecast(&outputs, Some(&impulse(11)), 0, &mut random).is_err(), "no horizon");
     assert!(task.forecast(&outputs, Some(&impulse(11)), 1, &mut random).is_ok());
+    let mut infinite = outputs.values().to_vec();
+    infinite[3] = f64::INFINITY;
+    let refused = task.infer(&Signal::column(infinite), Some(&inputs), &mut random).unwrap_err().to_string();
+    assert!(refused.contains("outputs at step 4") && refused.contains("NaN for a missing"), "{refused}");
 }
 
 /// One state, one step, no input.

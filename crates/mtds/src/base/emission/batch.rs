@@ -75,9 +75,17 @@ impl<R: Real> Group<R> {
     /// One sequence on its own.
     ///
     /// # Errors
-    /// Inputs shorter than the outputs or of the wrong width.
+    /// Outputs that are infinite (NaN is a missing one); inputs shorter than the outputs or of the wrong width.
     pub fn single(outputs: &Signal, inputs: Option<&Signal>, d_input: usize) -> Result<Self> {
         let n_time = outputs.n_time();
+        if let Some(at) = outputs.values().iter().position(|y| y.is_infinite()) {
+            let what = format!("outputs at step {}", at / outputs.width() + 1);
+            return Err(Error::NotFinite {
+                what,
+                value: outputs.values()[at],
+                hint: "; give NaN for a missing output",
+            });
+        }
         check_inputs(inputs, n_time, d_input)?;
         let mut group = Self::of_outputs(&[outputs], n_time, outputs.width());
         group.set_inputs(inputs, d_input);

@@ -108,7 +108,7 @@ impl<B: BaseModel> AdaptedObjective<B> {
         let prior = vec![Proposal::prior(model.d_code()); n];
         let mut objective = Self::from_proposals(model, family, held_out, settings, prior)?;
         let parameters = objective.model.parameters().to_vec();
-        objective.proposals = objective.adapt(&parameters, &objective.batch.clone())?.0;
+        objective.proposals = objective.adapt(&parameters, &objective.batch.clone()).0;
         Ok(objective)
     }
 
@@ -128,11 +128,7 @@ impl<B: BaseModel> AdaptedObjective<B> {
             return Err(Error::setting("first_particles", "found 0; expected 1 or more"));
         }
         let d_code = model.d_code();
-        let fits = |q: &Proposal| q.mean.len() == d_code && q.covariance.len() == d_code * d_code;
-        if proposals.len() != family.n_seq() || !proposals.iter().all(fits) {
-            let expected = format!("{} of {d_code} dimensions", family.n_seq());
-            return Err(Error::shape("proposals", expected, proposals.len()));
-        }
+        check_proposals(&proposals, family.n_seq(), d_code)?;
         let arrange =
             |family: &Family| -> Result<OwnBatch> { Ok(OwnBatch::new(&model.scaling().apply(family)?)) };
         let (batch, held_out) = (arrange(family)?, held_out.map(arrange).transpose()?);
@@ -172,7 +168,7 @@ impl<B: BaseModel> AdaptedObjective<B> {
     }
 
     /// Proposals and bounds of other sequences at these parameters: from the prior, then round by round.
-    fn adapt(&mut self, parameters: &[f32], batch: &OwnBatch) -> Result<(Vec<Proposal>, AdaptedStep)> {
+    fn adapt(&mut self, parameters: &[f32], batch: &OwnBatch) -> (Vec<Proposal>, AdaptedStep) {
         let mut proposals = vec![Proposal::prior(self.model.d_code()); batch.n_seq()];
         let mut found =
             self.adapt_once(parameters, batch, &mut proposals, (self.settings.first_particles, 1.0), 0);
@@ -181,7 +177,7 @@ impl<B: BaseModel> AdaptedObjective<B> {
             let k = 2 * self.settings.particles;
             found = self.adapt_once(parameters, batch, &mut proposals, (k, rate), round);
         }
-        Ok((proposals, found))
+        (proposals, found)
     }
 
     fn adapt_once(
@@ -202,6 +198,20 @@ impl<B: BaseModel> AdaptedObjective<B> {
             proposals[i].follow(&draws[i].codes, w, rate);
         }
         summarise(&found.log_likelihoods, &weights, &draws, k)
+    }
+}
+
+/// One finite proposal of `d_code` dimensions per sequence.
+fn check_proposals(proposals: &[Proposal], n_seq: usize, d_code: usize) -> Result<()> {
+    let fits = |q: &Proposal| q.mean.len() == d_code && q.covariance.len() == d_code * d_code;
+    if proposals.len() != n_seq || !proposals.iter().all(fits) {
+        let expected = format!("{n_seq} of {d_code} dimensions");
+        return Err(Error::shape("proposals", expected, format!("{}, or other dimensions", proposals.len())));
+    }
+    let mut values = proposals.iter().flat_map(|q| q.mean.iter().chain(&q.covariance));
+    match values.find(|x| !x.is_finite()) {
+        Some(&value) => Err(Error::NotFinite { what: "proposal".into(), value, hint: "" }),
+        None => Ok(()),
     }
 }
 
@@ -281,10 +291,10 @@ impl<B: BaseModel> Objective for AdaptedObjective<B> {
 
     fn validate(&mut self, parameters: &[f32]) -> Result<Option<f64>> {
         let Some(held_out) = self.held_out.take() else { return Ok(None) };
-        let found = self.adapt(parameters, &held_out);
+        let (_, found) = self.adapt(parameters, &held_out);
         let n_observed = held_out.n_observed as f64;
         self.held_out = Some(held_out);
-        Ok(Some(found?.1.log_evidence.iter().sum::<f64>() / n_observed))
+        Ok(Some(found.log_evidence.iter().sum::<f64>() / n_observed))
     }
 
     fn state(&self) -> serde_json::Value {
@@ -296,10 +306,7 @@ impl<B: BaseModel> Objective for AdaptedObjective<B> {
             file: "checkpoint".into(),
             why: format!("it has no proposals: {why}"),
         })?;
-        let (found, wanted) = (stored.len(), self.proposals.len());
-        if found != wanted {
-            return Err(Error::shape("proposals in the checkpoint", wanted, found));
-        }
+        check_proposals(&stored, self.proposals.len(), self.model.d_code())?;
         self.proposals = stored;
         Ok(())
     }

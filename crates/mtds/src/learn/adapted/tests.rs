@@ -150,4 +150,9 @@ fn settings_and_states_that_make_no_sense_are_refused() {
     assert!(wrong.is_err());
     let mut objective = objective(false, Adapted::default());
     assert!(objective.restore(&serde_json::Value::Null).is_err());
+    let good = objective.state();
+    let mut short = good.clone();
+    short[1]["mean"] = serde_json::json!([0.0]);
+    assert!(objective.restore(&short).is_err());
+    assert!(objective.restore(&good).is_ok());
 }
