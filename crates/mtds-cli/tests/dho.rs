@@ -2,6 +2,7 @@
 
 mod balance;
 mod dho_fixture;
+mod noise;
 
 use dho_fixture::Fixture;
 use mtds_cli::report::dho::published::Subject;

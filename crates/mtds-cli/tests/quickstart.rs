@@ -2,6 +2,7 @@
 
 mod balance;
 mod fixture;
+mod noise;
 
 use mtds_cli::arguments::{Arguments, Verb};
 use mtds_cli::plan::QuickstartPlan;
