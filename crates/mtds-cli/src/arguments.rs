@@ -73,7 +73,7 @@ pub enum RecipeName {
     Paper,
     /// This project's way
     Ours,
-    /// Both, as far as they are there
+    /// Both, side by side
     Both,
 }
 
