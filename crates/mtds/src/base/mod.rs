@@ -18,6 +18,7 @@ pub use lds::{InputMap, Lds};
 use crate::Result;
 use crate::generator::BlockSpec;
 use crate::kernel::Scalar;
+use crate::model::Kernels;
 
 /// The inputs of a rollout.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +93,16 @@ pub trait BaseModel: Clone + std::fmt::Debug + Send + Sync + Serialize + Deseria
 
     /// The block of θ that holds the initial state.
     fn start_range(&self) -> std::ops::Range<usize>;
+
+    /// The operations of models with this base model, in a `static` of the crate that defines it, so that they are compiled
+    /// there and nowhere else:
+    /// ```ignore
+    /// fn kernels() -> &'static Kernels<Self> {
+    ///     static KERNELS: Kernels<MyBase> = Kernels::new();
+    ///     &KERNELS
+    /// }
+    /// ```
+    fn kernels() -> &'static Kernels<Self>;
 
     /// Scratch for a rollout of `n_time` steps.
     fn trace<S: Scalar>(&self, n_time: usize) -> Trace<S> {

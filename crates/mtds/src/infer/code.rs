@@ -15,8 +15,8 @@ use super::{GaussianMixture, LogTarget, MapLaplace, Points, Posterior, map_lapla
 use crate::base::BaseModel;
 use crate::base::emission::{Group, Noise};
 use crate::family::Signal;
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, dispatch};
-use crate::model::{Buffers, CodePacks, GroupInputs, Model};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real};
+use crate::model::{Buffers, CodePacks, GroupInputs, Model, Precision};
 use crate::random::Random;
 use crate::{Error, Result};
 
@@ -93,7 +93,7 @@ impl<'a, B: BaseModel, R: Real> CodeTarget<'a, B, R> {
     }
 }
 
-impl<B: BaseModel, R: Real> LogTarget for CodeTarget<'_, B, R> {
+impl<B: BaseModel, R: Precision> LogTarget for CodeTarget<'_, B, R> {
     fn dim(&self) -> usize {
         self.prior.dim()
     }
@@ -106,7 +106,7 @@ impl<B: BaseModel, R: Real> LogTarget for CodeTarget<'_, B, R> {
         let starts = self.start_states(points);
         let codes = CodePacks::<R>::from_fn(points.len(), points.dim(), |i, d| points.column(d)[i]);
         out.par_chunks_mut(CHUNK * LANES).enumerate().for_each(|(chunk, out)| {
-            dispatch(DensityChunk {
+            (R::of(B::kernels()).density)(DensityChunk {
                 target: self,
                 codes: &codes,
                 starts: &starts,
@@ -117,7 +117,8 @@ impl<B: BaseModel, R: Real> LogTarget for CodeTarget<'_, B, R> {
     }
 }
 
-struct DensityChunk<'a, B, R> {
+/// Packs of points to evaluate.
+pub(crate) struct DensityChunk<'a, B, R> {
     target: &'a CodeTarget<'a, B, R>,
     codes: &'a CodePacks<R>,
     starts: &'a [f64],

@@ -12,10 +12,10 @@ use super::code::generate;
 use super::{CodeTarget, Evaluator, GaussianMixture, Points, SmoothTarget};
 use crate::base::emission::Pull;
 use crate::base::{BaseModel, Trace, TraceGradient};
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, dispatch};
-use crate::model::{Buffers, CodePacks, GroupInputs};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real};
+use crate::model::{Buffers, CodePacks, GroupInputs, Precision};
 
-impl<B: BaseModel, R: Real> SmoothTarget for CodeTarget<'_, B, R> {
+impl<B: BaseModel, R: Precision> SmoothTarget for CodeTarget<'_, B, R> {
     /// # Panics
     /// With a carried start, whose dependence on the code has no gradient here.
     fn log_density_and_gradient(&self, points: &Points, out: &mut [f64], gradient: &mut Points) {
@@ -23,9 +23,10 @@ impl<B: BaseModel, R: Real> SmoothTarget for CodeTarget<'_, B, R> {
         prior_gradient(self.prior, points, out, gradient);
         let (n, dim) = (points.len(), points.dim());
         let codes = CodePacks::<R>::from_fn(n, dim, |i, d| points.column(d)[i]);
+        let kernels = R::of(B::kernels());
         let packs: Vec<PackGradient> = (0..n.div_ceil(LANES))
             .into_par_iter()
-            .map(|pack| dispatch(GradientPack { target: self, codes: &codes, pack }))
+            .map(|pack| (kernels.gradient_of_pack)(GradientPack { target: self, codes: &codes, pack }))
             .collect();
         for (i, out) in out.iter_mut().enumerate() {
             let (pack, lane) = (&packs[i / LANES], i % LANES);
@@ -40,11 +41,12 @@ impl<B: BaseModel, R: Real> SmoothTarget for CodeTarget<'_, B, R> {
     /// As [`SmoothTarget::log_density_and_gradient`].
     fn evaluator(&self) -> Evaluator<'_> {
         self.refuse_start();
+        let at_point = R::of(B::kernels()).gradient_at_point;
         let mut scratch = Scratch::<R>::new(self);
         Box::new(move |point, gradient| {
             let prior = self.prior.log_density_with_gradient(point, gradient);
             scratch.point.iter_mut().zip(point).for_each(|(to, &u)| *to = R::from_f64(u));
-            let density = dispatch(GradientPoint { target: self, scratch: &mut scratch });
+            let density = at_point(GradientPoint { target: self, scratch: &mut scratch });
             gradient.iter_mut().zip(&scratch.d_point).for_each(|(g, d)| *g += d.to_f64());
             prior + density.to_f64()
         })
@@ -122,12 +124,14 @@ impl<S: Lanes> Scratch<S> {
     }
 }
 
-struct PackGradient {
+/// Densities and gradients of sixteen points.
+pub(crate) struct PackGradient {
     density: [f64; LANES],
     gradient: Vec<[f64; LANES]>,
 }
 
-struct GradientPack<'a, B, R> {
+/// Sixteen points.
+pub(crate) struct GradientPack<'a, B, R> {
     target: &'a CodeTarget<'a, B, R>,
     codes: &'a CodePacks<R>,
     pack: usize,
@@ -149,7 +153,8 @@ impl<B: BaseModel, R: Real> Kernel for GradientPack<'_, B, R> {
     }
 }
 
-struct GradientPoint<'a, B, R: Real> {
+/// One point.
+pub(crate) struct GradientPoint<'a, B, R: Real> {
     target: &'a CodeTarget<'a, B, R>,
     scratch: &'a mut Scratch<R>,
 }

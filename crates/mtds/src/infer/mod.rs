@@ -37,7 +37,9 @@ mod weighted;
 mod tests;
 
 pub use carried::CarriedState;
+pub(crate) use code::DensityChunk;
 pub use code::{CodeTarget, NoiseBelief};
+pub(crate) use code_gradient::{GradientPack, GradientPoint, PackGradient};
 pub use ensemble::{Candidate, Ensemble};
 pub use ensemble_tracker::EnsembleTracker;
 pub use importance::{AdaptiveImportance, Start, adaptive_importance};

@@ -55,3 +55,34 @@ pub fn dispatch_at<K: Kernel>(level: Level, kernel: K) -> K::Output {
 fn fused<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Fused>()
 }
+
+/// Calls `work` in a function of its own, compiled for the instructions of `level`.
+///
+/// # Panics
+/// If this machine lacks them.
+#[inline(always)]
+pub(super) fn outline_at<W, T>(level: Level, work: impl FnOnce(W) -> T, with: W) -> T {
+    match level {
+        Level::Baseline => outlined(work, with),
+        Level::Fused => {
+            assert!(Level::detect() == Level::Fused, "fused packs on a machine without fused instructions");
+            // SAFETY: they have just been detected.
+            #[cfg(target_arch = "x86_64")]
+            return unsafe { outlined_fused(work, with) };
+            #[cfg(not(target_arch = "x86_64"))]
+            outlined(work, with)
+        }
+    }
+}
+
+#[inline(never)]
+fn outlined<W, T>(work: impl FnOnce(W) -> T, with: W) -> T {
+    work(with)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma")]
+fn outlined_fused<W, T>(work: impl FnOnce(W) -> T, with: W) -> T {
+    work(with)
+}

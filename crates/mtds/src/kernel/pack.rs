@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
+use super::dispatch::{Level, outline_at};
 use super::scalar::{Lanes, Real, Scalar};
 
 /// Lanes of a [`Pack`]: two AVX2 registers of f32, which leaves room for a tile of six accumulators.
@@ -10,6 +11,8 @@ pub const LANES: usize = 16;
 
 /// How `a · b + c` is rounded.
 pub trait Arch: Copy + std::fmt::Debug + Default + Send + Sync + 'static {
+    /// The instructions that it needs.
+    const LEVEL: Level;
     /// `a · b + c`.
     fn mul_add<R: Real>(a: R, b: R, c: R) -> R;
 }
@@ -23,6 +26,8 @@ pub struct Fused;
 pub struct Separate;
 
 impl Arch for Fused {
+    const LEVEL: Level = Level::Fused;
+
     #[inline(always)]
     fn mul_add<R: Real>(a: R, b: R, c: R) -> R {
         a.fused_mul_add(b, c)
@@ -30,6 +35,8 @@ impl Arch for Fused {
 }
 
 impl Arch for Separate {
+    const LEVEL: Level = Level::Baseline;
+
     #[inline(always)]
     fn mul_add<R: Real>(a: R, b: R, c: R) -> R {
         a * b + c
@@ -116,6 +123,13 @@ impl<R: Real, A: Arch> SubAssign for Pack<R, A> {
 
 impl<R: Real, A: Arch> Scalar for Pack<R, A> {
     type Real = R;
+    // A machine without fused instructions gets one copy of every loop, which is enough for a fallback.
+    const BY_SIZE: bool = matches!(A::LEVEL, Level::Fused);
+
+    #[inline(always)]
+    fn outline<W, T>(work: impl FnOnce(W) -> T, with: W) -> T {
+        outline_at(A::LEVEL, work, with)
+    }
 
     #[inline(always)]
     fn splat(x: R) -> Self {

@@ -3,11 +3,13 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
+use super::dispatch::{Level, outline_at};
+
 /// A number, or several numbers that undergo the same arithmetic.
 ///
 /// Implementations must be branch-free in the value: a pack cannot take two paths. Code generic over
-/// `Scalar` that is meant to be fast must be `#[inline(always)]`, or it loses the instruction set that
-/// [`dispatch`](super::dispatch()) selected (it stays correct).
+/// `Scalar` that is meant to be fast must be `#[inline(always)]`, or called through [`Scalar::outline`], or it loses the
+/// instruction set that [`dispatch`](super::dispatch()) selected (it stays correct).
 pub trait Scalar:
     Copy
     + Debug
@@ -24,6 +26,15 @@ pub trait Scalar:
 {
     /// The number type that parameters and data have.
     type Real: Real;
+    /// Whether loops are worth a copy for each small size.
+    const BY_SIZE: bool;
+
+    /// Calls `work(with)` in a function that is compiled once for this scalar, with the instructions it was made for, rather
+    /// than again in each of its callers. `work` must be an `#[inline(always)]` function.
+    ///
+    /// # Panics
+    /// For a pack of instructions that this machine lacks; [`dispatch`](super::dispatch()) makes none.
+    fn outline<W, T>(work: impl FnOnce(W) -> T, with: W) -> T;
 
     /// The same number in every lane.
     fn splat(x: Self::Real) -> Self;
@@ -141,6 +152,11 @@ macro_rules! real {
     ($r:ident, $limit:expr, $exp:path, $tanh:path, $sigmoid:path, $sin_cos:path) => {
         impl Scalar for $r {
             type Real = $r;
+            const BY_SIZE: bool = true;
+            #[inline(always)]
+            fn outline<W, T>(work: impl FnOnce(W) -> T, with: W) -> T {
+                outline_at(Level::detect(), work, with)
+            }
             #[inline(always)]
             fn splat(x: $r) -> $r {
                 x

@@ -7,11 +7,13 @@
 //! that another device can stand behind the same operations.
 
 mod initialise;
+mod kernels;
 mod own;
 mod particles;
 mod simulate;
 mod spec;
 
+pub use kernels::{CodeKernels, Kernels, Precision};
 pub use own::{OwnBatch, OwnCodes, OwnPull, OwnResult, Weigh};
 pub(crate) use particles::{Buffers, GroupInputs};
 pub use particles::{CodePacks, Gradient, LogLikelihoods, Weights};

@@ -16,7 +16,7 @@ use crate::base::emission::{Group, Pull};
 use crate::base::{BaseModel, Trace, TraceGradient};
 use crate::family::Family;
 use crate::generator::Tape;
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar};
 
 /// Packs per unit of parallel work.
 const CHUNK: usize = 16;
@@ -135,7 +135,14 @@ impl<B: BaseModel> Model<B> {
             .into_par_iter()
             .map(|chunk| {
                 let sequences = chunk * per_chunk..n_seq.min((chunk + 1) * per_chunk);
-                dispatch(OwnChunk { model: self, parameters, codes, batch, pull, sequences })
+                (B::kernels().own_gradient)(OwnChunk {
+                    model: self,
+                    parameters,
+                    codes,
+                    batch,
+                    pull,
+                    sequences,
+                })
             })
             .collect();
         let mut all = OwnResult::default();
@@ -152,7 +159,8 @@ impl<B: BaseModel> Model<B> {
     }
 }
 
-struct OwnChunk<'a, B> {
+/// Sequences with their codes.
+pub(crate) struct OwnChunk<'a, B> {
     model: &'a Model<B>,
     parameters: &'a [f32],
     codes: &'a OwnCodes,

@@ -10,7 +10,7 @@ use super::Model;
 use crate::base::emission::{Batch, Group, Pull};
 use crate::base::{BaseModel, Drive, Trace, TraceGradient};
 use crate::generator::Tape;
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, Scalar, dispatch};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, Scalar};
 
 /// Packs of codes per unit of parallel work.
 const CHUNK: usize = 16;
@@ -183,7 +183,7 @@ impl<B: BaseModel> Model<B> {
         rows.resize(codes.n_packs() * n_seq, [0.0; LANES]);
         rows.par_chunks_mut(CHUNK * n_seq).enumerate().for_each(|(chunk, rows)| {
             let first = chunk * CHUNK;
-            dispatch(ScoreChunk { model: self, parameters, codes, batch, first, rows });
+            (B::kernels().score)(ScoreChunk { model: self, parameters, codes, batch, first, rows });
         });
         let used = codes.len() - codes.n_packs().saturating_sub(1) * LANES;
         let last_pack = rows.len().saturating_sub(n_seq);
@@ -211,7 +211,14 @@ impl<B: BaseModel> Model<B> {
             .into_par_iter()
             .map(|chunk| {
                 let packs = chunk * size..n_packs.min((chunk + 1) * size);
-                dispatch(GradientChunk { model: self, parameters, codes, batch, weights, packs })
+                (B::kernels().gradient)(GradientChunk {
+                    model: self,
+                    parameters,
+                    codes,
+                    batch,
+                    weights,
+                    packs,
+                })
             })
             .collect();
         let mut sum = Gradient { parameters: vec![0.0; parameters.len()], weighted_log_likelihood: 0.0 };
@@ -266,7 +273,8 @@ impl<S: Lanes> Buffers<S> {
     }
 }
 
-struct ScoreChunk<'a, B> {
+/// Packs of codes to be scored.
+pub(crate) struct ScoreChunk<'a, B> {
     model: &'a Model<B>,
     parameters: &'a [f32],
     codes: &'a CodePacks<f32>,
@@ -319,7 +327,8 @@ impl<S: Scalar> GroupPart<S> {
     }
 }
 
-struct GradientChunk<'a, B> {
+/// Packs of codes whose gradients are added up.
+pub(crate) struct GradientChunk<'a, B> {
     model: &'a Model<B>,
     parameters: &'a [f32],
     codes: &'a CodePacks<f32>,

@@ -8,7 +8,7 @@ use crate::Result;
 use crate::base::emission::check_inputs;
 use crate::base::{BaseModel, Drive};
 use crate::family::Signal;
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar};
 
 /// Where rollouts begin.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,9 @@ impl<B: BaseModel> Model<B> {
         check_inputs(inputs, n_time, self.spec.base.d_input())?;
         let parts: Vec<Rollout> = (0..codes.n_packs())
             .into_par_iter()
-            .map(|pack| dispatch(SimulatePack { model: self, codes, start, inputs, n_time, pack }))
+            .map(|pack| {
+                (B::kernels().simulate)(SimulatePack { model: self, codes, start, inputs, n_time, pack })
+            })
             .collect();
         let mut all = Rollout {
             n_codes: codes.len(),
@@ -70,7 +72,8 @@ impl<B: BaseModel> Model<B> {
     }
 }
 
-struct SimulatePack<'a, B> {
+/// One pack of codes to roll out.
+pub(crate) struct SimulatePack<'a, B> {
     model: &'a Model<B>,
     codes: &'a CodePacks<f32>,
     start: Start<'a>,

@@ -33,7 +33,7 @@ fn masked_dot<S: Scalar>(pattern: &[bool], a: &[S], b: &[S]) -> S {
 }
 
 #[inline(always)]
-pub(super) fn scores<S: Lanes>(raw: &[S], outputs: &[S], group: &Group<S::Real>, scores: &mut [S]) {
+pub(super) fn scores<S: Lanes>((raw, outputs, group, scores): (&[S], &[S], &Group<S::Real>, &mut [S])) {
     let p = group.d_obs;
     let v = precisions(raw);
     let mut scaled = outputs.to_vec();
@@ -54,6 +54,9 @@ pub(super) fn scores<S: Lanes>(raw: &[S], outputs: &[S], group: &Group<S::Real>,
         }
     }
 }
+
+/// With respect to the outputs, and to the raw noise.
+type Gradients<'a, S> = (&'a mut [S], &'a mut [S]);
 
 /// What the weighted sequences add up to, per lane.
 struct Weighted<S> {
@@ -117,12 +120,13 @@ impl<S: Lanes> Weighted<S> {
 
 #[inline(always)]
 pub(super) fn pull<S: Lanes>(
-    raw: &[S],
-    outputs: &[S],
-    group: &Group<S::Real>,
-    pull: Pull<'_, S>,
-    d_outputs: &mut [S],
-    d_raw: &mut [S],
+    (raw, outputs, group, pull, (d_outputs, d_raw)): (
+        &[S],
+        &[S],
+        &Group<S::Real>,
+        Pull<'_, S>,
+        Gradients<'_, S>,
+    ),
 ) -> S {
     let weighted = match pull {
         Pull::Dense(weights) => Weighted::dense(group, weights),
@@ -157,7 +161,7 @@ pub(super) fn pull<S: Lanes>(
 const RUN: usize = 8;
 
 #[inline(always)]
-pub(super) fn log_density<S: Lanes>(raw: &[S], outputs: &[S], group: &Group<S::Real>, out: &mut [f64]) {
+pub(super) fn log_density<S: Lanes>((raw, outputs, group, out): (&[S], &[S], &Group<S::Real>, &mut [f64])) {
     let (p, n) = (group.d_obs, group.n_members());
     let pattern = &group.patterns[group.pattern_of[0]];
     out.fill(0.0);

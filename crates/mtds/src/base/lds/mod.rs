@@ -18,6 +18,7 @@ use super::emission::{Noise, NoiseForm};
 use super::{BaseModel, Drive, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
+use crate::model::Kernels;
 use crate::{Error, Result};
 
 /// How the raw input matrix is bounded, which fixes the arbitrary scale of the state.
@@ -166,7 +167,7 @@ impl BaseModel for Lds {
         drive: Drive<'_, S>,
         trace: &mut Trace<S>,
     ) {
-        rollout::forward(self, theta, start, drive, trace);
+        S::outline(rollout::forward, ((self, theta, start, drive), trace));
     }
 
     #[inline(always)]
@@ -177,11 +178,16 @@ impl BaseModel for Lds {
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {
-        rollout::adjoint(self, theta, drive, trace, gradient);
+        S::outline(rollout::adjoint, ((self, theta, None, drive), trace, gradient));
     }
 
     fn start_range(&self) -> Range<usize> {
         self.places().initial_state
+    }
+
+    fn kernels() -> &'static Kernels<Self> {
+        static KERNELS: Kernels<Lds> = Kernels::new();
+        &KERNELS
     }
 }
 

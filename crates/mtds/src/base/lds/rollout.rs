@@ -16,7 +16,7 @@ use crate::kernel::Scalar;
 /// Calls a function generic over the state size, with `0` standing for "known at run time only".
 macro_rules! by_state_size {
     ($n:expr, $call:ident ( $($arg:expr),* )) => {
-        match $n {
+        match if S::BY_SIZE { $n } else { 0 } {
             1 => $call::<S, 1>($($arg),*),
             2 => $call::<S, 2>($($arg),*),
             3 => $call::<S, 3>($($arg),*),
@@ -61,14 +61,11 @@ impl<'a, S: Scalar> System<'a, S> {
     }
 }
 
+/// What a rollout needs: the system, θ, x_0 where it is given, and the inputs.
+type Given<'a, S> = (&'a Lds, &'a [S], Option<&'a [S]>, Drive<'a, S>);
+
 #[inline(always)]
-pub(super) fn forward<S: Scalar>(
-    lds: &Lds,
-    theta: &[S],
-    start: Option<&[S]>,
-    drive: Drive<'_, S>,
-    trace: &mut Trace<S>,
-) {
+pub(super) fn forward<S: Scalar>(((lds, theta, start, drive), trace): (Given<'_, S>, &mut Trace<S>)) {
     let (n, places) = (lds.d_state, lds.places());
     let (a, rest) = trace.system.split_at_mut(n * n);
     let (q, b) = rest.split_at_mut(n * n);
@@ -149,11 +146,7 @@ struct SystemGradient<'a, S> {
 
 #[inline(always)]
 pub(super) fn adjoint<S: Scalar>(
-    lds: &Lds,
-    theta: &[S],
-    drive: Drive<'_, S>,
-    trace: &Trace<S>,
-    gradient: TraceGradient<'_, S>,
+    ((lds, theta, _, drive), trace, gradient): (Given<'_, S>, &Trace<S>, TraceGradient<'_, S>),
 ) {
     let (n, m, places) = (lds.d_state, lds.d_input, lds.places());
     let mut scratch = vec![S::zero(); 3 * n * n + n * m];
