@@ -84,6 +84,7 @@ fn damaged_npz_never_panics() {
 }
 
 #[test]
+#[cfg(feature = "parquet")]
 fn damaged_parquet_never_panics() {
     check("parquet", Format::Parquet, 5000);
 }

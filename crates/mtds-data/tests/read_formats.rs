@@ -1,12 +1,11 @@
-//! JSON lines, Parquet and NPZ, good and bad: what is read, and what is refused with place and advice.
+//! JSON lines and NPZ, good and bad: what is read, and what is refused with place and advice.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
 
 use mtds::family::Inputs;
 use mtds_data::{
-    Column, Error, Format, Problem, ReadFamily, ReadOptions, Result, Table, TimeKind, read_family_from,
-    write_table, write_table_to,
+    Column, Error, Format, Problem, ReadFamily, ReadOptions, Result, Table, read_family_from, write_table,
 };
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -83,62 +82,6 @@ fn json_without_lines_or_of_other_bytes_is_refused() {
         read_as(b"{\"series\":\"\xff\"}", Format::JsonLines),
         "a, row 1: expected UTF-8 text, found byte 0xff",
     );
-}
-
-fn parquet_bytes(table: &Table) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_table_to(&mut bytes, Format::Parquet, Path::new("a"), table).unwrap();
-    bytes
-}
-
-fn small_table() -> Table {
-    Table::new()
-        .with("series", Column::Text(vec!["a".into(), "a".into(), "b".into()]))
-        .with("t", Column::Integer(vec![1, 2, 1]))
-        .with("speed", Column::Number(vec![0.5, f64::NAN, 2.0]))
-        .with("note", Column::Text(vec![String::new(), "x".into(), String::new()]))
-}
-
-#[test]
-fn a_parquet_table_becomes_a_family() {
-    let read = read_as(parquet_bytes(&small_table()), Format::Parquet).unwrap();
-    assert_eq!((read.family.n_seq(), read.family.n_observed()), (2, 2));
-    assert_eq!(read.family.output_names(), ["speed"]);
-    assert_eq!(read.time.kind, TimeKind::Integer);
-}
-
-#[test]
-fn a_truncated_parquet_file_is_refused() {
-    let bytes = parquet_bytes(&small_table());
-    for cut in [0, 3, bytes.len() / 2, bytes.len() - 1] {
-        let problem = refused(read_as(&bytes[..cut], Format::Parquet), "a: expected a Parquet file");
-        assert!(matches!(problem, Problem::Damaged { .. }));
-    }
-    refused(read_as("series,t,y\na,1,1\n", Format::Parquet), "a: expected a Parquet file");
-}
-
-#[test]
-fn rows_of_parquet_are_named_from_1() {
-    let mut table = small_table();
-    table.columns[1].1 = Column::Integer(vec![1, 1, 1]);
-    refused(read_as(parquet_bytes(&table), Format::Parquet), "a, row 2, column `t`: expected each time");
-    table.columns[1].1 = Column::Text(vec!["1".into(), String::new(), "3".into()]);
-    refused(read_as(parquet_bytes(&table), Format::Parquet), "a, row 2, column `t`: expected a time");
-    table.columns[2].1 = Column::Number(vec![1.0, f64::INFINITY, 1.0]);
-    table.columns[1].1 = Column::Integer(vec![1, 2, 1]);
-    refused(
-        read_as(parquet_bytes(&table), Format::Parquet),
-        "a, row 2, column `speed`: expected a finite number",
-    );
-}
-
-#[test]
-fn a_parquet_file_without_rows_is_refused() {
-    let table = Table::new()
-        .with("series", Column::Text(vec![]))
-        .with("t", Column::Integer(vec![]))
-        .with("y", Column::Number(vec![]));
-    refused(read_as(parquet_bytes(&table), Format::Parquet), "a: expected rows of data");
 }
 
 /// Arrays of f64 as `numpy.savez` stores them.
