@@ -3,7 +3,7 @@
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::RowGroupReader;
 use parquet::schema::types::ColumnDescriptor;
 
@@ -45,7 +45,14 @@ enum Batch {
 impl ColumnBatches {
     /// The column with number `leaf`.
     pub fn new(group: &dyn RowGroupReader, leaf: usize) -> Result<Self> {
-        let descriptor = group.metadata().column(leaf).column_descr();
+        let chunk = group.metadata().column(leaf);
+        let offsets =
+            [chunk.data_page_offset(), chunk.dictionary_page_offset().unwrap_or(0), chunk.compressed_size()];
+        // The crate takes this for granted.
+        if offsets.iter().any(|&offset| offset < 0) {
+            return Err(ParquetError::General("a column before the start of the file".into()));
+        }
+        let descriptor = chunk.column_descr();
         let (meaning, is_optional) = (meaning(descriptor), descriptor.max_def_level() > 0);
         let reader = group.get_column_reader(leaf)?;
         Ok(Self { reader, meaning, is_optional, levels: Vec::new(), batch: Batch::Other })
