@@ -1,0 +1,54 @@
+//! What can go wrong with motion capture, each with what was expected, what was found and what to try.
+
+/// The one error type of the crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An array whose size does not fit.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// Which array, e.g. `positions of a track`.
+        what: String,
+        /// The size that would have fitted.
+        expected: String,
+        /// The size that came.
+        found: String,
+    },
+
+    /// A number that must be finite is not.
+    #[error("{what}: found {value}; expected a finite number")]
+    NotFinite {
+        /// Which number, e.g. `LeftKnee in frame 3`.
+        what: String,
+        /// The offending value.
+        value: f64,
+    },
+
+    /// A setting outside its range.
+    #[error("setting `{name}`: {why}")]
+    Setting {
+        /// The setting's name.
+        name: String,
+        /// What was found, what is allowed.
+        why: String,
+    },
+}
+
+/// Result of the crate's fallible operations.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A size mismatch.
+    pub(crate) fn shape(
+        what: impl Into<String>,
+        expected: impl std::fmt::Display,
+        found: impl std::fmt::Display,
+    ) -> Self {
+        Self::Shape { what: what.into(), expected: expected.to_string(), found: found.to_string() }
+    }
+
+    /// A setting outside its range.
+    pub(crate) fn setting(name: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Setting { name: name.into(), why: why.into() }
+    }
+}
