@@ -32,6 +32,10 @@ pub enum Error {
         /// What was found, what is allowed.
         why: String,
     },
+
+    /// What the library of models refused, e.g. a family without sequences.
+    #[error(transparent)]
+    Library(#[from] mtds::Error),
 }
 
 /// Result of the crate's fallible operations.

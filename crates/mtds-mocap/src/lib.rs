@@ -1,7 +1,14 @@
 //! Motion capture: BVH files, skeletons and rotations, and the 21 joints that models are made of.
 
 pub mod error;
+pub mod features;
+pub mod frame;
+pub mod gait;
+pub mod path;
+mod robust;
+pub mod signal;
 pub mod track;
+pub mod walker;
 
 pub use error::{Error, Result};
 pub use track::{Joint, JointTrack, N_JOINTS};

@@ -1,0 +1,200 @@
+//! The path that a body follows, smoothed so that it says where somebody walks and not how.
+//!
+//! ```text
+//! p_t = (x_t, z_t, λ ω_t)          hips on the ground and facing, λ = 0.5 m/rad
+//! corners of p by Ramer–Douglas–Peucker  →  inner knots, at least half a stride apart
+//! cubic B-spline on these knots, nearest to p  →  position and heading at every time
+//!
+//! sway      = 90 % of frames are within it of the average over one stride around them
+//! tolerance = 2 · sway, between 4 and 20 cm
+//! ```
+//!
+//! The tolerance follows the gait: swaying within it makes no corner, and turning makes one. Bird & Williams
+//! (2020), supplement, "Extracting the root trajectory". Differs from there: no tuning per style and no corners
+//! added by hand; knots stand at the corners and control points are fitted to the whole trajectory.
+
+mod rdp;
+mod spline;
+
+pub use rdp::corners;
+pub use spline::Spline;
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::Placement;
+use crate::{Error, Joint, JointTrack, Result, robust};
+
+/// Metres that a radian of facing counts as, λ.
+const METRES_PER_RAD: f64 = 0.5;
+/// Tolerance relative to the sway.
+const TOLERANCE_PER_SWAY: f64 = 2.0;
+/// Smallest and largest automatic tolerance, in metres.
+const TOLERANCES: [f64; 2] = [0.04, 0.2];
+/// Share of frames that are within the sway.
+const SWAY_SHARE: f64 = 0.9;
+/// Knots are at least this many strides apart.
+const KNOT_STRIDES: f64 = 0.5;
+/// Part of the clip, in frames, from which the velocity beyond its end is taken.
+const N_END_FRAMES: f64 = 15.0;
+
+/// How far a path may be from the hips before it gets a corner.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub enum Tolerance {
+    /// From how much the gait sways.
+    #[default]
+    Automatic,
+    /// Given, in metres.
+    Metres(f64),
+}
+
+/// A smooth path over time, with where the body faces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SmoothPath {
+    spline: Spline<3>,
+    n_frames: usize,
+    /// The tolerance that was used, in metres.
+    pub tolerance: f64,
+    /// Root of the mean squared distance of the hips from the path on the ground, in metres.
+    pub deviation: f64,
+}
+
+impl SmoothPath {
+    /// The path of a clip that faces `facing_rad` (length `n_frames`) and whose strides take `stride_frames`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of facings; [`Error::Setting`] if the stride or a given tolerance is
+    /// not positive.
+    pub fn of_track(track: &JointTrack, facing_rad: &[f64], stride_frames: f64, tolerance: Tolerance) -> Result<Self> {
+        if facing_rad.len() != track.n_frames() {
+            return Err(Error::shape("facings of a motion", track.n_frames(), facing_rad.len()));
+        }
+        let point = |(frame, &facing): (usize, &f64)| {
+            let [x, _, z] = track.at(frame, Joint::Hips);
+            [x, z, METRES_PER_RAD * facing]
+        };
+        let points: Vec<[f64; 3]> = facing_rad.iter().enumerate().map(point).collect();
+        Self::of_points(&points, stride_frames, tolerance)
+    }
+
+    /// The path through points (x, z, λ ω), one per frame.
+    fn of_points(points: &[[f64; 3]], stride_frames: f64, tolerance: Tolerance) -> Result<Self> {
+        let positive = |name, value: f64| match value.is_finite() && value > 0.0 {
+            true => Ok(value),
+            false => Err(Error::setting(name, format!("found {value}; give a number above 0"))),
+        };
+        let stride_frames = positive("stride_frames", stride_frames)?;
+        let tolerance = match tolerance {
+            Tolerance::Metres(metres) => positive("tolerance", metres)?,
+            Tolerance::Automatic => automatic_tolerance(points, stride_frames),
+        };
+        let knots = spread_knots(&corners(points, tolerance), KNOT_STRIDES * stride_frames);
+        let spline = Spline::fit(points, &knots)
+            .ok_or_else(|| Error::shape("a path", "at least one frame and rising knots", points.len()))?;
+        let n_frames = points.len();
+        let deviation = (0..n_frames).map(|t| ground_distance(spline.at(t as f64), points[t]).powi(2)).sum::<f64>();
+        Ok(Self { spline, n_frames, tolerance, deviation: (deviation / n_frames as f64).sqrt() })
+    }
+
+    /// Where the path is at time `t`, in frames; beyond its ends it goes on straight, with the heading held.
+    #[must_use]
+    pub fn at(&self, t: f64) -> Placement {
+        let last = (self.n_frames - 1) as f64;
+        let inside = t.clamp(0.0, last);
+        let [mut x, mut z, facing] = self.spline.at(inside);
+        if t != inside && last > 0.0 {
+            let span = N_END_FRAMES.min(last);
+            let other = self.spline.at(if t > last { last - span } else { span });
+            let share = (t - inside).abs() / span;
+            (x, z) = (x + share * (x - other[0]), z + share * (z - other[1]));
+        }
+        Placement { x, z, facing_rad: facing / METRES_PER_RAD }
+    }
+
+    /// Number of knots inside the clip.
+    #[must_use]
+    pub fn n_inner_knots(&self) -> usize {
+        self.spline.n_control() - 4
+    }
+}
+
+/// Twice the sway around the average over one stride.
+fn automatic_tolerance(points: &[[f64; 3]], stride_frames: f64) -> f64 {
+    let reach = (stride_frames / 2.0).round().max(1.0) as usize;
+    // Only whole windows: at the ends an average over fewer frames would count travel as sway.
+    let away = |t: usize| {
+        let window = &points[t - reach..=t + reach];
+        let mean = |d: usize| window.iter().map(|point| point[d]).sum::<f64>() / window.len() as f64;
+        (0..3).map(|d| (points[t][d] - mean(d)).powi(2)).sum::<f64>().sqrt()
+    };
+    let sways = (reach..points.len().saturating_sub(reach)).map(away);
+    let sway = robust::quantile(sways, SWAY_SHARE).unwrap_or(0.0);
+    (TOLERANCE_PER_SWAY * sway).clamp(TOLERANCES[0], TOLERANCES[1])
+}
+
+/// Inner corners as knots, those left out that come sooner than `spacing` after a knot or before the end.
+fn spread_knots(corners: &[usize], spacing: f64) -> Vec<f64> {
+    let Some((&end, inner)) = corners.split_last() else { return Vec::new() };
+    let spacing = spacing.max(1.0);
+    let mut knots: Vec<f64> = Vec::new();
+    for &corner in inner.iter().skip(1) {
+        let corner = corner as f64;
+        let last = knots.last().copied().unwrap_or(0.0);
+        if corner - last >= spacing && end as f64 - corner >= spacing {
+            knots.push(corner);
+        }
+    }
+    knots
+}
+
+/// Distance of two points on the ground.
+fn ground_distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::TAU;
+
+    use super::*;
+
+    /// Walks 5 m along Z and then 5 m along X, swaying sideways and in speed with a stride of 36 frames.
+    fn swaying_corner(sway: f64) -> Vec<[f64; 3]> {
+        let point = |t: usize| {
+            let (s, wave) = (t as f64 / 30.0, sway * (TAU * t as f64 / 36.0).sin());
+            if s < 5.0 { [wave, s, 0.0] } else { [s - 5.0, 5.0 + wave, 0.25 * TAU * METRES_PER_RAD] }
+        };
+        (0..301).map(point).collect()
+    }
+
+    #[test]
+    fn swaying_goes_and_corners_stay() {
+        let straight = swaying_corner(0.0);
+        let path = SmoothPath::of_points(&swaying_corner(0.04), 36.0, Tolerance::Automatic).unwrap();
+        let away = |t: usize| {
+            let place = path.at(t as f64);
+            ground_distance([place.x, place.z, 0.0], straight[t])
+        };
+        assert!((20..120).chain(180..280).all(|t| away(t) < 0.03), "far from the straight parts");
+        assert!((0..301).all(|t| away(t) < 0.3), "cuts the corner");
+        let turn = path.at(250.0).facing_rad - path.at(50.0).facing_rad;
+        assert!((turn - 0.25 * TAU).abs() < 0.15, "turned by {turn}");
+    }
+
+    #[test]
+    fn beyond_its_ends_a_path_goes_on_straight() {
+        let path = SmoothPath::of_points(&swaying_corner(0.0), 36.0, Tolerance::Metres(0.05)).unwrap();
+        let (end, later) = (path.at(300.0), path.at(330.0));
+        assert!((later.x - end.x - 1.0).abs() < 0.05 && (later.z - end.z).abs() < 0.05);
+        assert!((path.at(-30.0).z + 1.0).abs() < 0.05);
+        assert_eq!(later.facing_rad, end.facing_rad);
+    }
+
+    #[test]
+    fn degenerate_paths() {
+        let one = SmoothPath::of_points(&[[1.0, 2.0, 0.0]], 36.0, Tolerance::Automatic).unwrap();
+        assert!((one.at(5.0).x - 1.0).abs() < 1e-6);
+        assert!(SmoothPath::of_points(&[], 36.0, Tolerance::Automatic).is_err());
+        assert!(SmoothPath::of_points(&[[0.0; 3]; 9], 0.0, Tolerance::Automatic).is_err());
+        assert!(SmoothPath::of_points(&[[0.0; 3]; 9], 36.0, Tolerance::Metres(f64::NAN)).is_err());
+    }
+}
