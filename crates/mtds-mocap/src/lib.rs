@@ -1,6 +1,8 @@
 //! Motion capture: BVH files, skeletons and rotations, and the 21 joints that models are made of.
 
+pub mod bvh;
 pub mod error;
+pub mod rotation;
 pub mod track;
 
 pub use error::{Error, Result};
