@@ -4,6 +4,39 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// Bytes that are not a BVH file.
+    #[error("line {line}, column {column}: expected {expected}, found {found}; {hint}")]
+    Bvh {
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What could have stood there.
+        expected: String,
+        /// What stands there.
+        found: String,
+        /// What to try.
+        hint: &'static str,
+    },
+
+    /// Rules that are no rules.
+    #[error("skeleton rules: {0}")]
+    Rules(String),
+
+    /// A hierarchy that is no known body.
+    #[error(
+        "the skeleton fits no rule: the nearest, `{rig}`, lacks {missing}; the file has the joints {names}; \
+         write a rule for it in a file of your own"
+    )]
+    NoRig {
+        /// The rig whose rule found most joints.
+        rig: String,
+        /// Joints that it did not find and that cannot be done without.
+        missing: String,
+        /// Names in the file, comma separated.
+        names: String,
+    },
+
     /// An array whose size does not fit.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
