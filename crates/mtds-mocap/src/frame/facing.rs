@@ -58,8 +58,7 @@ pub fn smooth(values: &[f64], sigma: f64) -> Vec<f64> {
         return values.to_vec();
     }
     let reach = (4.0 * sigma).ceil() as isize;
-    let weights: Vec<f64> =
-        (-reach..=reach).map(|s| (-0.5 * (s as f64 / sigma).powi(2)).exp()).collect();
+    let weights: Vec<f64> = (-reach..=reach).map(|s| (-0.5 * (s as f64 / sigma).powi(2)).exp()).collect();
     let total: f64 = weights.iter().sum();
     let last = values.len() as isize - 1;
     let average = |t: isize| {
@@ -115,7 +114,8 @@ mod tests {
 
     #[test]
     fn smoothing_keeps_straight_lines_and_damps_swaying() {
-        let sway: Vec<f64> = (0..300).map(|t| 0.01 * t as f64 + 0.2 * (TAU * t as f64 / 20.0).sin()).collect();
+        let sway: Vec<f64> =
+            (0..300).map(|t| 0.01 * t as f64 + 0.2 * (TAU * t as f64 / 20.0).sin()).collect();
         let smoothed = smooth(&sway, 10.0);
         for t in 60..240 {
             assert!((smoothed[t] - 0.01 * t as f64).abs() < 0.2 * 0.01);

@@ -110,7 +110,9 @@ fn placements(track: &JointTrack, facing_rad: &[f64]) -> Result<Vec<Placement>> 
 #[must_use]
 pub fn output_names() -> Vec<String> {
     let frame = ["velocity_left", "velocity_forward", "turning", "Hips_y"].map(String::from);
-    let joints = Joint::ALL[1..].iter().flat_map(|joint| ["x", "y", "z"].map(|axis| format!("{}_{axis}", joint.name())));
+    let joints = Joint::ALL[1..]
+        .iter()
+        .flat_map(|joint| ["x", "y", "z"].map(|axis| format!("{}_{axis}", joint.name())));
     frame.into_iter().chain(joints).collect()
 }
 

@@ -48,7 +48,8 @@ impl TwoStates {
         for _ in 0..learning.n_iterations {
             let next = model.improved(self, sequences, learning);
             let change = (0..2).flat_map(|s| (0..D_EMISSION).map(move |d| (s, d)));
-            let still = change.map(|(s, d)| (next.mean[s][d] - model.mean[s][d]).abs()).fold(0.0, f64::max) < 1e-6;
+            let still =
+                change.map(|(s, d)| (next.mean[s][d] - model.mean[s][d]).abs()).fold(0.0, f64::max) < 1e-6;
             model = next;
             if still {
                 break;
@@ -71,12 +72,12 @@ impl TwoStates {
             }
         }
         let mean: [Observation; 2] = std::array::from_fn(|s| sum[s].map(|value| value / count[s]));
-        let mut square = [0, 1].map(|s| {
+        let mut square: [Observation; 2] = [0, 1].map(|s| {
             std::array::from_fn(|d| kappa * (prior.var[s][d] + (prior.mean[s][d] - mean[s][d]).powi(2)))
         });
         for (o, gamma) in all() {
             for s in 0..2 {
-                (0..D_EMISSION).for_each(|d: usize| square[s][d] += gamma[s] * (o[d] - mean[s][d]).powi(2));
+                (0..D_EMISSION).for_each(|d| square[s][d] += gamma[s] * (o[d] - mean[s][d]).powi(2));
             }
         }
         let var = |s: usize| -> Observation {
@@ -99,7 +100,8 @@ impl TwoStates {
             gammas[t] = normalised([forward[t][0] * backward[0], forward[t][1] * backward[1]]);
             let onward = [densities[t][0] * backward[0], densities[t][1] * backward[1]];
             if t > 0 {
-                let joint = |from: usize, to: usize| forward[t - 1][from] * self.transition(from, to) * onward[to];
+                let joint =
+                    |from: usize, to: usize| forward[t - 1][from] * self.transition(from, to) * onward[to];
                 let (same, other) = (joint(0, 0) + joint(1, 1), joint(0, 1) + joint(1, 0));
                 stays[0] += same / (same + other).max(f64::MIN_POSITIVE);
                 stays[1] += 1.0;
@@ -140,7 +142,8 @@ impl TwoStates {
     }
 
     fn log_densities(&self, o: &Observation) -> [f64; 2] {
-        let term = |s: usize, d: usize| (o[d] - self.mean[s][d]).powi(2) / self.var[s][d] + self.var[s][d].ln();
+        let term =
+            |s: usize, d: usize| (o[d] - self.mean[s][d]).powi(2) / self.var[s][d] + self.var[s][d].ln();
         [0, 1].map(|s| -0.5 * (0..D_EMISSION).map(|d| term(s, d)).sum::<f64>())
     }
 }
@@ -185,7 +188,8 @@ mod tests {
     #[test]
     fn posteriors_are_sums_over_all_paths() {
         let model = model([[0.0, 0.0], [1.0, 0.5]]);
-        let observations: Vec<Observation> = vec![[0.1, 0.2], [0.9, 0.1], [0.4, 0.6], [1.2, 0.3], [-0.3, 0.9]];
+        let observations: Vec<Observation> =
+            vec![[0.1, 0.2], [0.9, 0.1], [0.4, 0.6], [1.2, 0.3], [-0.3, 0.9]];
         let exact = posterior_by_enumeration(&model, &observations);
         for (found, exact) in model.posterior(&observations, &mut [0.0; 2]).iter().zip(&exact) {
             assert!((found[0] - exact[0]).abs() < 1e-12 && (found[1] - exact[1]).abs() < 1e-12);
@@ -197,7 +201,8 @@ mod tests {
         let mut random = mtds::random::stream(5, 0);
         let states: Vec<usize> = (0..600).map(|t| t / 15 % 2).collect();
         let mut noise = || random.sample::<f64, _>(StandardNormal) * 0.4;
-        let observations: Vec<Observation> = states.iter().map(|&s| [3.0 * s as f64 + noise(), noise()]).collect();
+        let observations: Vec<Observation> =
+            states.iter().map(|&s| [3.0 * s as f64 + noise(), noise()]).collect();
         let learned = model([[0.8, 0.0], [2.0, 0.0]]).learned(&[observations.clone()], &LEARNING);
         // Standard error of a mean over 300 draws: 0.023; the bound is four of them plus the prior's pull of 0.02.
         assert!((learned.mean[0][0]).abs() < 0.12 && (learned.mean[1][0] - 3.0).abs() < 0.12, "{learned:?}");

@@ -70,7 +70,13 @@ fn nodes(strikes: &[Strike]) -> Vec<(f64, f64)> {
         let phase = match (last, nodes.last()) {
             (Some(last), _) if last.frame == strike.frame => continue,
             (Some(last), Some(&(_, phase))) => phase + if last.foot == strike.foot { TAU } else { PI },
-            _ => if strike.foot == Foot::Left { 0.0 } else { PI },
+            _ => {
+                if strike.foot == Foot::Left {
+                    0.0
+                } else {
+                    PI
+                }
+            }
         };
         nodes.push((strike.frame as f64, phase));
         last = Some(strike);
@@ -100,7 +106,9 @@ mod tests {
         let frames: Vec<usize> = phase.strikes.iter().map(|strike| strike.frame).collect();
         assert_eq!(frames, [2, 6, 10, 14]);
         assert_eq!(phase.stride_frames, Some(8.0));
-        for (frame, expected) in [(0, -PI / 2.0), (2, 0.0), (4, PI / 2.0), (6, PI), (10, TAU), (15, 3.25 * PI)] {
+        for (frame, expected) in
+            [(0, -PI / 2.0), (2, 0.0), (4, PI / 2.0), (6, PI), (10, TAU), (15, 3.25 * PI)]
+        {
             assert!((phase.rad[frame] - expected).abs() < 1e-12, "{frame}: {}", phase.rad[frame]);
         }
     }

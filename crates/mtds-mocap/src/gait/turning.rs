@@ -10,11 +10,9 @@
 //! which the path runs that decides; where it runs back on itself nothing can, and the turn is not outside. Bird &
 //! Williams (2020), supplement, "Choice of inputs" and the figure of the skeleton.
 
-use std::f64::consts::PI;
 use std::ops::Range;
 
-use crate::frame::Placement;
-use crate::frame::wrapped;
+use crate::frame::{Placement, wrapped};
 use crate::robust;
 
 /// Turning of the heading that makes a turn, in radians per second (40°).
@@ -91,6 +89,8 @@ fn signed_area(path: &[Placement]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::PI;
+
     use super::*;
 
     /// Walks 2 s straight, bends by `bend` to the left on an arc of a second, and 2 s straight; the body turns by `turn`.
@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn turning_on_the_spot_and_short_paths_have_no_outside() {
-        let spot: Vec<_> = (0..90).map(|t| Placement { x: 0.0, z: 0.0, facing_rad: 0.1 * t as f64 }).collect();
+        let spot: Vec<_> =
+            (0..90).map(|t| Placement { x: 0.0, z: 0.0, facing_rad: 0.1 * t as f64 }).collect();
         assert!(!outside_turns(&spot, 30.0).contains(&true));
         assert!(outside_turns(&[], 30.0).is_empty());
         assert_eq!(outside_turns(&spot[..1], 30.0), [false]);

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! p_t = (x_t, z_t, λ ω_t)          hips on the ground and facing, λ = 0.5 m/rad
-//! corners of p by Ramer–Douglas–Peucker  →  inner knots, at least half a stride apart
-//! cubic B-spline on these knots, nearest to p  →  position and heading at every time
+//! corners of p by Ramer–Douglas–Peucker, at least half a stride apart
+//! polygon with these corners, nearest to p  →  its points every quarter stride control a cubic B-spline
 //!
 //! sway      = 90 % of frames are within it of the average over one stride around them
 //! tolerance = 2 · sway, between 4 and 20 cm
@@ -11,11 +11,13 @@
 //!
 //! The tolerance follows the gait: swaying within it makes no corner, and turning makes one. Bird & Williams
 //! (2020), supplement, "Extracting the root trajectory". Differs from there: no tuning per style and no corners
-//! added by hand; knots stand at the corners and control points are fitted to the whole trajectory.
+//! added by hand; corners are fitted to the whole trajectory.
 
+mod polygon;
 mod rdp;
 mod spline;
 
+pub use polygon::Polygon;
 pub use rdp::corners;
 pub use spline::Spline;
 
@@ -32,8 +34,10 @@ const TOLERANCE_PER_SWAY: f64 = 2.0;
 const TOLERANCES: [f64; 2] = [0.04, 0.2];
 /// Share of frames that are within the sway.
 const SWAY_SHARE: f64 = 0.9;
-/// Knots are at least this many strides apart.
-const KNOT_STRIDES: f64 = 0.5;
+/// Corners are at least this many strides apart.
+const CORNER_STRIDES: f64 = 0.5;
+/// Strides between control points of the spline, which thereby averages over one stride.
+const CONTROL_STRIDES: f64 = 0.25;
 /// Part of the clip, in frames, from which the velocity beyond its end is taken.
 const N_END_FRAMES: f64 = 15.0;
 
@@ -52,6 +56,8 @@ pub enum Tolerance {
 pub struct SmoothPath {
     spline: Spline<3>,
     n_frames: usize,
+    /// Number of corners, ends included.
+    pub n_corners: usize,
     /// The tolerance that was used, in metres.
     pub tolerance: f64,
     /// Root of the mean squared distance of the hips from the path on the ground, in metres.
@@ -64,7 +70,12 @@ impl SmoothPath {
     /// # Errors
     /// [`Error::Shape`] for another number of facings; [`Error::Setting`] if the stride or a given tolerance is
     /// not positive.
-    pub fn of_track(track: &JointTrack, facing_rad: &[f64], stride_frames: f64, tolerance: Tolerance) -> Result<Self> {
+    pub fn of_track(
+        track: &JointTrack,
+        facing_rad: &[f64],
+        stride_frames: f64,
+        tolerance: Tolerance,
+    ) -> Result<Self> {
         if facing_rad.len() != track.n_frames() {
             return Err(Error::shape("facings of a motion", track.n_frames(), facing_rad.len()));
         }
@@ -87,12 +98,16 @@ impl SmoothPath {
             Tolerance::Metres(metres) => positive("tolerance", metres)?,
             Tolerance::Automatic => automatic_tolerance(points, stride_frames),
         };
-        let knots = spread_knots(&corners(points, tolerance), KNOT_STRIDES * stride_frames);
-        let spline = Spline::fit(points, &knots)
-            .ok_or_else(|| Error::shape("a path", "at least one frame and rising knots", points.len()))?;
+        let places = spread(&corners(points, tolerance), CORNER_STRIDES * stride_frames);
+        let polygon =
+            Polygon::fit(points, &places).ok_or_else(|| Error::shape("a path", "at least one frame", 0))?;
+        let end = (points.len() - 1) as f64;
+        let spline = Spline::along(|t| polygon.at(t), CONTROL_STRIDES * stride_frames, end);
+        let n_corners = polygon.n_corners();
         let n_frames = points.len();
-        let deviation = (0..n_frames).map(|t| ground_distance(spline.at(t as f64), points[t]).powi(2)).sum::<f64>();
-        Ok(Self { spline, n_frames, tolerance, deviation: (deviation / n_frames as f64).sqrt() })
+        let deviation =
+            (0..n_frames).map(|t| ground_distance(spline.at(t as f64), points[t]).powi(2)).sum::<f64>();
+        Ok(Self { spline, n_frames, n_corners, tolerance, deviation: (deviation / n_frames as f64).sqrt() })
     }
 
     /// Where the path is at time `t`, in frames; beyond its ends it goes on straight, with the heading held.
@@ -108,12 +123,6 @@ impl SmoothPath {
             (x, z) = (x + share * (x - other[0]), z + share * (z - other[1]));
         }
         Placement { x, z, facing_rad: facing / METRES_PER_RAD }
-    }
-
-    /// Number of knots inside the clip.
-    #[must_use]
-    pub fn n_inner_knots(&self) -> usize {
-        self.spline.n_control() - 4
     }
 }
 
@@ -131,19 +140,18 @@ fn automatic_tolerance(points: &[[f64; 3]], stride_frames: f64) -> f64 {
     (TOLERANCE_PER_SWAY * sway).clamp(TOLERANCES[0], TOLERANCES[1])
 }
 
-/// Inner corners as knots, those left out that come sooner than `spacing` after a knot or before the end.
-fn spread_knots(corners: &[usize], spacing: f64) -> Vec<f64> {
-    let Some((&end, inner)) = corners.split_last() else { return Vec::new() };
-    let spacing = spacing.max(1.0);
-    let mut knots: Vec<f64> = Vec::new();
-    for &corner in inner.iter().skip(1) {
-        let corner = corner as f64;
-        let last = knots.last().copied().unwrap_or(0.0);
-        if corner - last >= spacing && end as f64 - corner >= spacing {
-            knots.push(corner);
+/// Corners without those inner ones that come sooner than `spacing` after another or before the end.
+fn spread(corners: &[usize], spacing: f64) -> Vec<usize> {
+    let mut kept: Vec<usize> = corners.iter().take(1).copied().collect();
+    let Some(&end) = corners.last().filter(|_| corners.len() > 1) else { return kept };
+    for &corner in &corners[1..corners.len() - 1] {
+        let last = kept[kept.len() - 1];
+        if (corner - last) as f64 >= spacing && (end - corner) as f64 >= spacing {
+            kept.push(corner);
         }
     }
-    knots
+    kept.push(end);
+    kept
 }
 
 /// Distance of two points on the ground.

@@ -32,7 +32,8 @@ pub fn corners<const D: usize>(points: &[[f64; D]], tolerance: f64) -> Vec<usize
 fn farthest<const D: usize>(points: &[[f64; D]], start: usize, end: usize) -> Option<(usize, f64)> {
     let distance = |place: usize| {
         let share = (place - start) as f64 / (end - start) as f64;
-        let gap = |d: usize| points[place][d] - points[start][d] - share * (points[end][d] - points[start][d]);
+        let gap =
+            |d: usize| points[place][d] - points[start][d] - share * (points[end][d] - points[start][d]);
         (0..D).map(|d| gap(d).powi(2)).sum::<f64>().sqrt()
     };
     (start + 1..end).map(|place| (place, distance(place))).max_by(|a, b| a.1.total_cmp(&b.1))
@@ -46,9 +47,18 @@ mod tests {
 
     #[test]
     fn an_l_has_one_corner_and_a_pause_two() {
-        let l: Vec<[f64; 2]> = (0..21).map(|t| [f64::min(t as f64, 10.0), f64::max(t as f64 - 10.0, 0.0)]).collect();
+        let l: Vec<[f64; 2]> =
+            (0..21).map(|t| [f64::min(t as f64, 10.0), f64::max(t as f64 - 10.0, 0.0)]).collect();
         assert_eq!(corners(&l, 0.1), [0, 10, 20]);
-        let pause = |t: usize| [if t < 10 { t } else if t < 30 { 10 } else { t - 20 } as f64];
+        let pause = |t: usize| {
+            [if t < 10 {
+                t
+            } else if t < 30 {
+                10
+            } else {
+                t - 20
+            } as f64]
+        };
         assert_eq!(corners(&(0..40).map(pause).collect::<Vec<_>>(), 0.1), [0, 10, 30, 39]);
         assert_eq!(corners(&l, 100.0), [0, 20]);
         assert_eq!(corners(&l[..1], 0.1), [0]);

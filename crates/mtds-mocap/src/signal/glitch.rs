@@ -57,7 +57,8 @@ pub fn mend(track: &JointTrack) -> Result<(JointTrack, Vec<Glitch>)> {
 fn broken_frames(track: &JointTrack) -> (Vec<Glitch>, Vec<bool>) {
     let n_frames = track.n_frames();
     let mut broken = collapsed_frames(track);
-    let mut glitches: Vec<_> = broken_runs(&broken).map(|run| whole_body(GlitchKind::Collapsed, run, n_frames)).collect();
+    let mut glitches: Vec<_> =
+        broken_runs(&broken).map(|run| whole_body(GlitchKind::Collapsed, run, n_frames)).collect();
     let good: Vec<usize> = (0..n_frames).filter(|&frame| !broken[frame]).collect();
     let shortest = (LONGEST_DISPLACED_SECS * track.fps).ceil() as usize;
     let stretches = stretches(track, &good);
@@ -70,7 +71,11 @@ fn broken_frames(track: &JointTrack) -> (Vec<Glitch>, Vec<bool>) {
             glitches.push(whole_body(GlitchKind::Displaced, start..end, n_frames));
         } else {
             if seen_long && !comes_back(track, &broken, start) {
-                glitches.push(Glitch { kind: GlitchKind::Cut, frames: start..start + 1, repair: Repair::Left });
+                glitches.push(Glitch {
+                    kind: GlitchKind::Cut,
+                    frames: start..start + 1,
+                    repair: Repair::Left,
+                });
             }
             seen_long = true;
         }
@@ -93,13 +98,26 @@ fn comes_back(track: &JointTrack, broken: &[bool], start: usize) -> bool {
 
 /// Places in `good` at which the clip is cut by jumps, as ranges of places between them.
 fn stretches(track: &JointTrack, good: &[usize]) -> Vec<Range<usize>> {
-    let speed = |pair: &[usize]| mean_distance(track, pair[0], pair[1]) / (pair[1] - pair[0]) as f64 * track.fps;
+    let speed =
+        |pair: &[usize]| mean_distance(track, pair[0], pair[1]) / (pair[1] - pair[0]) as f64 * track.fps;
     let speeds: Vec<f64> = good.windows(2).map(speed).collect();
     let usual = robust::median(speeds.iter().copied()).unwrap_or(0.0);
     let mut starts = vec![0];
-    starts.extend(speeds.iter().enumerate().filter(|(_, s)| **s > JUMP_SPEED.max(JUMP_FACTOR * usual)).map(|(i, _)| i + 1));
+    starts.extend(
+        speeds
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| **s > JUMP_SPEED.max(JUMP_FACTOR * usual))
+            .map(|(i, _)| i + 1),
+    );
     let ends = starts[1..].iter().copied().chain([good.len()]);
-    starts.iter().copied().zip(ends).map(|(start, end)| start..end).filter(|stretch| !stretch.is_empty()).collect()
+    starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .map(|(start, end)| start..end)
+        .filter(|stretch| !stretch.is_empty())
+        .collect()
 }
 
 /// For each frame, whether all joints are in about one point.
@@ -149,7 +167,8 @@ fn spikes(track: &JointTrack) -> Vec<(Joint, Range<usize>)> {
 
 /// For each frame, whether a joint is far from the median of its path around; never so near the ends.
 fn far_from_path(track: &JointTrack, joint: Joint) -> Vec<bool> {
-    let path: Vec<DVec3> = (0..track.n_frames()).map(|frame| DVec3::from_array(track.at(frame, joint))).collect();
+    let path: Vec<DVec3> =
+        (0..track.n_frames()).map(|frame| DVec3::from_array(track.at(frame, joint))).collect();
     let away = |frame: usize| path[frame].distance(local_median(&path, frame));
     let away: Vec<f64> = (0..path.len()).map(away).collect();
     let usual = robust::median(away.iter().copied()).unwrap_or(0.0);
@@ -158,7 +177,9 @@ fn far_from_path(track: &JointTrack, joint: Joint) -> Vec<bool> {
 
 /// The median of a path around a frame, for each coordinate; the path itself where the window leaves the clip.
 fn local_median(path: &[DVec3], frame: usize) -> DVec3 {
-    let Some(window) = frame.checked_sub(LONGEST_SPIKE).and_then(|start| path.get(start..=frame + LONGEST_SPIKE)) else {
+    let Some(window) =
+        frame.checked_sub(LONGEST_SPIKE).and_then(|start| path.get(start..=frame + LONGEST_SPIKE))
+    else {
         return path[frame];
     };
     let middle = |axis: fn(&DVec3) -> f64| robust::median(window.iter().map(axis)).unwrap_or(0.0);

@@ -45,7 +45,8 @@ pub const FPS: f64 = 30.0;
 pub fn prepare(track: &JointTrack, fps: f64) -> Result<(JointTrack, SignalReport)> {
     let t_pose = leading_t_pose(track);
     let n_dropped = t_pose.n_frames();
-    let captured = JointTrack::new(nominal_fps(track.fps), track.positions()[n_dropped * N_JOINTS..].to_vec())?;
+    let captured =
+        JointTrack::new(nominal_fps(track.fps), track.positions()[n_dropped * N_JOINTS..].to_vec())?;
     let (mended, mut glitches) = mend(&captured)?;
     for glitch in &mut glitches {
         glitch.frames = glitch.frames.start + n_dropped..glitch.frames.end + n_dropped;

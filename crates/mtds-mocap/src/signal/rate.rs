@@ -129,7 +129,8 @@ fn first_peak(centred: &[f64], variance: f64) -> Option<f64> {
     };
     let all: Vec<f64> = (0..(centred.len() * 2 / 3).min(LONGEST_LAG)).map(correlation).collect();
     let negative = all.iter().position(|&c| c < 0.0)?;
-    let is_peak = |&lag: &usize| all[lag] > LEAST_CORRELATION && all[lag] >= all[lag - 1] && all[lag] > all[lag + 1];
+    let is_peak =
+        |&lag: &usize| all[lag] > LEAST_CORRELATION && all[lag] >= all[lag - 1] && all[lag] > all[lag + 1];
     let lag = (negative + 1..all.len().saturating_sub(1)).find(is_peak)?;
     let (before, at, after) = (all[lag - 1], all[lag], all[lag + 1]);
     Some(lag as f64 + 0.5 * (before - after) / (before - 2.0 * at + after))
@@ -138,7 +139,8 @@ fn first_peak(centred: &[f64], variance: f64) -> Option<f64> {
 /// The rate at which flights fall with g; the median over them.
 fn free_fall_fps(track: &JointTrack) -> Option<f64> {
     let airborne = airborne(track);
-    let flights = robust::runs(&airborne).into_iter().filter(|run| airborne[run.start] && run.len() >= LEAST_FLIGHT);
+    let flights =
+        robust::runs(&airborne).into_iter().filter(|run| airborne[run.start] && run.len() >= LEAST_FLIGHT);
     let per_frame_squared = |run: std::ops::Range<usize>| {
         let heights: Vec<f64> = run.map(|frame| centre_height(track, frame)).collect();
         -curvature(&heights)
@@ -154,9 +156,11 @@ fn free_fall_fps(track: &JointTrack) -> Option<f64> {
 /// For each frame, whether both feet are well above where they rest.
 fn airborne(track: &JointTrack) -> Vec<bool> {
     let frames = 0..track.n_frames();
-    let rest = |joint| robust::quantile(frames.clone().map(|frame| track.at(frame, joint)[1]), 0.02).unwrap_or(0.0);
+    let rest =
+        |joint| robust::quantile(frames.clone().map(|frame| track.at(frame, joint)[1]), 0.02).unwrap_or(0.0);
     let feet = [Joint::LeftToe, Joint::RightToe].map(|joint| (joint, rest(joint)));
-    let up = |frame: usize| feet.iter().all(|&(joint, rest)| track.at(frame, joint)[1] > rest + FLIGHT_HEIGHT);
+    let up =
+        |frame: usize| feet.iter().all(|&(joint, rest)| track.at(frame, joint)[1] > rest + FLIGHT_HEIGHT);
     frames.clone().map(up).collect()
 }
 
@@ -164,8 +168,8 @@ fn airborne(track: &JointTrack) -> Vec<bool> {
 fn centre_height(track: &JointTrack, frame: usize) -> f64 {
     // Shares of the body's mass near each joint, in the order of `Joint::ALL`; they add to 1.
     const SHARES: [f64; N_JOINTS] = [
-        0.14, 0.05, 0.07, 0.035, 0.01, 0.05, 0.07, 0.035, 0.01, 0.14, 0.14, 0.07, 0.08, 0.02, 0.018, 0.01, 0.002, 0.02,
-        0.018, 0.01, 0.002,
+        0.14, 0.05, 0.07, 0.035, 0.01, 0.05, 0.07, 0.035, 0.01, 0.14, 0.14, 0.07, 0.08, 0.02, 0.018, 0.01,
+        0.002, 0.02, 0.018, 0.01, 0.002,
     ];
     track.frame(frame).iter().zip(SHARES).map(|(joint, share)| share * joint[1]).sum()
 }

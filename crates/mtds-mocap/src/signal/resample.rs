@@ -170,7 +170,10 @@ mod tests {
         let line: Vec<[f64; 1]> = (0..50).map(|i| [2.0 + 0.5 * i as f64]).collect();
         for (fps_in, fps_out) in [(120.0, 30.0), (100.0, 30.0), (24.0, 30.0), (60.0, 59.94)] {
             for (k, [value]) in resampled(&line, fps_in, fps_out).unwrap().iter().enumerate() {
-                assert!((value - (2.0 + 0.5 * k as f64 * fps_in / fps_out)).abs() < 0.02, "{fps_in} {fps_out} {k}");
+                assert!(
+                    (value - (2.0 + 0.5 * k as f64 * fps_in / fps_out)).abs() < 0.02,
+                    "{fps_in} {fps_out} {k}"
+                );
             }
         }
     }

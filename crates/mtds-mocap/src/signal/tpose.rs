@@ -26,12 +26,15 @@ pub fn leading_t_pose(track: &JointTrack) -> TPose {
     if n_frames == 0 || n_frames == track.n_frames() {
         return TPose::Absent;
     }
-    let usual = robust::median((n_frames + 1..track.n_frames()).map(|frame| motion(track, frame))).unwrap_or(0.0);
+    let usual =
+        robust::median((n_frames + 1..track.n_frames()).map(|frame| motion(track, frame))).unwrap_or(0.0);
     let is_jump = |frame: usize| motion(track, frame) > JUMP_DISTANCE.max(JUMP_FACTOR * usual);
     // The pose after the jump may by chance have the arms out too, so the first jump counts.
     match (1..=n_frames).find(|&frame| is_jump(frame)) {
         Some(n_frames) => TPose::Added { n_frames },
-        None if (1..n_frames).all(|frame| motion(track, frame) <= STILL_FACTOR * usual) => TPose::Held { n_frames },
+        None if (1..n_frames).all(|frame| motion(track, frame) <= STILL_FACTOR * usual) => {
+            TPose::Held { n_frames }
+        }
         None => TPose::Absent,
     }
 }
@@ -47,7 +50,9 @@ fn is_t_pose(track: &JointTrack, frame: usize) -> bool {
         arm.length() > ARM_STRETCH * bones && arm.dot(across) > arm.length() * ARM_ANGLE_RAD.cos()
     };
     let horizontal = across.y.abs() < ARM_ANGLE_RAD.sin();
-    horizontal && out(LeftShoulder, LeftElbow, LeftWrist, across) && out(RightShoulder, RightElbow, RightWrist, -across)
+    horizontal
+        && out(LeftShoulder, LeftElbow, LeftWrist, across)
+        && out(RightShoulder, RightElbow, RightWrist, -across)
 }
 
 /// Mean distance that the joints move from the frame before.
