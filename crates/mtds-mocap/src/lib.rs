@@ -2,7 +2,9 @@
 
 pub mod bvh;
 pub mod error;
+pub mod files;
 pub mod rotation;
+pub mod skeleton;
 pub mod track;
 
 pub use error::{Error, Result};
