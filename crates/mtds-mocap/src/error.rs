@@ -1,5 +1,7 @@
 //! What can go wrong with motion capture, each with what was expected, what was found and what to try.
 
+use std::path::PathBuf;
+
 /// The one error type of the crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -35,6 +37,26 @@ pub enum Error {
         missing: String,
         /// Names in the file, comma separated.
         names: String,
+    },
+
+    /// The operating system refused.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Io {
+        /// What was tried, e.g. `read`.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+
+    /// A file whose content cannot be used.
+    #[error("{}: {source}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<Error>,
     },
 
     /// An array whose size does not fit.

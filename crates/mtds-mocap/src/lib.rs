@@ -3,12 +3,14 @@
 pub mod bvh;
 pub mod error;
 pub mod features;
+pub mod files;
 pub mod frame;
 pub mod gait;
 pub mod path;
 mod robust;
 pub mod rotation;
 pub mod signal;
+pub mod skeleton;
 pub mod track;
 pub mod walker;
 

@@ -58,7 +58,12 @@ fn read_lines(scanner: &mut Scanner, n_channels: usize, remarks: &mut Vec<Remark
                 let expected = format!("the end of the line after {n_channels} values");
                 return Err(scanner.error(expected, "each frame has one line with one value per channel"));
             }
-            values.push(scanner.number()?);
+            let before = *scanner;
+            match scanner.number() {
+                Ok(value) => values.push(value),
+                Err(_) if before.is_cut_off_number() => break,
+                Err(error) => return Err(error),
+            }
         }
         let found = values.len() - before;
         if found < n_channels {

@@ -121,6 +121,13 @@ impl<'a> Scanner<'a> {
         number::parse(word).ok_or_else(|| before.error("a finite number", number_hint(word)))
     }
 
+    /// Whether the next word is the last of the file and could be the beginning of a number.
+    pub(super) fn is_cut_off_number(mut self) -> bool {
+        let word = self.word();
+        let numeric = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+        !word.is_empty() && word.iter().all(numeric) && self.peek().is_none()
+    }
+
     /// An error at the next word.
     pub(super) fn error(mut self, expected: impl Into<String>, hint: &'static str) -> Error {
         self.skip_space();

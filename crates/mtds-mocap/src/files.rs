@@ -1,0 +1,43 @@
+//! The one place of the crate that opens files.
+
+use std::path::Path;
+
+use crate::bvh::{self, Motion, Reading};
+use crate::skeleton::Rules;
+use crate::{Error, Result};
+
+/// Reads a BVH file.
+///
+/// # Errors
+/// [`Error::Io`], or the reader's error with the path before it.
+pub fn read_bvh(path: &Path) -> Result<Reading> {
+    bvh::read(&bytes_of(path)?).map_err(in_file(path))
+}
+
+/// Writes a BVH file.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn write_bvh(path: &Path, motion: &Motion) -> Result<()> {
+    std::fs::write(path, bvh::write(motion)).map_err(|source| Error::Io {
+        action: "write",
+        path: path.into(),
+        source,
+    })
+}
+
+/// Reads a user's own skeleton rules, to extend the built-in ones.
+///
+/// # Errors
+/// [`Error::Io`], or what is wrong with the rules with the path before it.
+pub fn read_rules(path: &Path) -> Result<Rules> {
+    Rules::from_json(&bytes_of(path)?).map_err(in_file(path))
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|source| Error::Io { action: "read", path: path.into(), source })
+}
+
+fn in_file(path: &Path) -> impl FnOnce(Error) -> Error {
+    move |source| Error::InFile { path: path.into(), source: Box::new(source) }
+}
