@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! turn      frames in which the heading turns faster than 40°/s, joined over gaps of half a second
-//! ΔH        turning of the heading over it          ΔD   turning of the direction of travel over it
+//! ΔH        turning of the heading over it
+//! ΔD        turning of the direction of travel over it and half a second to both sides
 //! outside   |ΔH| > 60° and |ΔD| > 30° with opposite signs
 //! ```
 //!
-//! The direction before and after a turn is that of half a second of travel. About ΔD = 180° it is the side on
-//! which the path runs that decides; where it runs back on itself nothing can, and the turn is not outside. Bird &
-//! Williams (2020), supplement, "Choice of inputs" and the figure of the skeleton.
+//! The direction is followed from frame to frame, so that a bend of 270° is not taken for one of −90°. Where travel
+//! stops it stays what it was; where it then goes back nothing says which way it turned, and that counts as no
+//! turning. Bird & Williams (2020), supplement, "Choice of inputs" and the figure of the skeleton.
 
 use std::ops::Range;
 
@@ -21,10 +22,8 @@ const TURN_SPEED_RAD: f64 = 0.7;
 const JOINED_SECS: f64 = 0.5;
 /// Least turning of the heading (60°) and of the direction of travel (30°), in radians.
 const LEAST_TURNS_RAD: [f64; 2] = [1.05, 0.52];
-/// Beyond this the sign of a change of direction says nothing (150°), in radians.
+/// A change of direction beyond this from one frame to the next says nothing about the side (150°), in radians.
 const ABOUT_TURN_RAD: f64 = 2.6;
-/// Least area between path and chord from which the side of an about-turn is taken, in square metres.
-const LEAST_AREA: f64 = 0.02;
 /// Least travel from which a direction is taken, in metres.
 const LEAST_TRAVEL: f64 = 0.05;
 
@@ -57,34 +56,19 @@ fn turns(path: &[Placement], fps: f64, gap: usize) -> Vec<Range<usize>> {
 
 /// Whether heading and direction of travel turn opposite ways over a turn.
 fn is_outside(path: &[Placement], turn: &Range<usize>, reach: usize) -> bool {
-    let (start, end) = (turn.start, turn.end - 1);
-    let heading = path[end].facing_rad - path[start].facing_rad;
-    let before = direction(path, start.saturating_sub(reach), start);
-    let after = direction(path, end, (end + reach).min(path.len() - 1));
-    let (Some(before), Some(after)) = (before, after) else { return false };
-    let change = wrapped(after - before);
-    let side = match change.abs() > ABOUT_TURN_RAD {
-        true => signed_area(&path[start.saturating_sub(reach)..(end + reach).min(path.len())]),
-        false => change,
-    };
-    let clear = if change.abs() > ABOUT_TURN_RAD { LEAST_AREA } else { LEAST_TURNS_RAD[1] };
-    heading.abs() > LEAST_TURNS_RAD[0] && side.abs() > clear && heading * side < 0.0
+    let heading = path[turn.end - 1].facing_rad - path[turn.start].facing_rad;
+    let around = turn.start.saturating_sub(reach)..(turn.end + reach).min(path.len());
+    let directions: Vec<f64> = around.filter_map(|place| direction(path, place, reach / 2)).collect();
+    let changes = directions.windows(2).map(|pair| wrapped(pair[1] - pair[0]));
+    let bend: f64 = changes.filter(|change| change.abs() < ABOUT_TURN_RAD).sum();
+    heading.abs() > LEAST_TURNS_RAD[0] && bend.abs() > LEAST_TURNS_RAD[1] && heading * bend < 0.0
 }
 
-/// Direction of travel between two places, as an angle like the facing; none without travel.
-fn direction(path: &[Placement], from: usize, to: usize) -> Option<f64> {
-    let (x, z) = (path[to].x - path[from].x, path[to].z - path[from].z);
+/// Direction of travel around a place, as an angle like the facing; none without travel.
+fn direction(path: &[Placement], place: usize, reach: usize) -> Option<f64> {
+    let (from, to) = (path[place.saturating_sub(reach)], path[(place + reach).min(path.len() - 1)]);
+    let (x, z) = (to.x - from.x, to.z - from.z);
     (x.hypot(z) > LEAST_TRAVEL).then(|| x.atan2(z))
-}
-
-/// Area between a path and its chord, positive where the path bends to the left.
-fn signed_area(path: &[Placement]) -> f64 {
-    let Some(first) = path.first() else { return 0.0 };
-    let cross = |pair: &[Placement]| {
-        let (a, b) = (&pair[0], &pair[1]);
-        (a.z - first.z) * (b.x - first.x) - (a.x - first.x) * (b.z - first.z)
-    };
-    0.5 * path.windows(2).map(cross).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -115,7 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn about_turns_go_by_the_side_of_the_path() {
+    fn long_bends_and_about_turns_go_by_the_side_of_the_path() {
+        assert!(!outside_turns(&corner(1.5 * PI, 1.5 * PI), 30.0).contains(&true));
         assert!(!outside_turns(&corner(PI, PI), 30.0).contains(&true));
         assert!(outside_turns(&corner(PI, -PI), 30.0)[75]);
         assert!(outside_turns(&corner(-PI, PI), 30.0)[75]);

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! p_t = (x_t, z_t, λ ω_t)          hips on the ground and facing, λ = 0.5 m/rad
-//! corners of p by Ramer–Douglas–Peucker, at least half a stride apart
+//! corners of p by Ramer–Douglas–Peucker, the clearest first, two strides apart or more; one or half a stride where
+//! the hips would else be further from the path than 5 cm (root mean square)
 //! polygon with these corners, nearest to p  →  its points every quarter stride control a cubic B-spline
 //!
-//! sway      = 90 % of frames are within it of the average over one stride around them
-//! tolerance = 2 · sway, between 4 and 20 cm
+//! sway      = three quarters of frames are within it of the average over one stride around them
+//! tolerance = 1.5 · sway, between 3 and 12 cm
 //! ```
 //!
 //! The tolerance follows the gait: swaying within it makes no corner, and turning makes one. Bird & Williams
@@ -18,7 +19,7 @@ mod rdp;
 mod spline;
 
 pub use polygon::Polygon;
-pub use rdp::corners;
+pub use rdp::{Corner, corners, spread};
 pub use spline::Spline;
 
 use serde::{Deserialize, Serialize};
@@ -29,13 +30,15 @@ use crate::{Error, Joint, JointTrack, Result, robust};
 /// Metres that a radian of facing counts as, λ.
 const METRES_PER_RAD: f64 = 0.5;
 /// Tolerance relative to the sway.
-const TOLERANCE_PER_SWAY: f64 = 2.0;
+const TOLERANCE_PER_SWAY: f64 = 1.5;
 /// Smallest and largest automatic tolerance, in metres.
-const TOLERANCES: [f64; 2] = [0.04, 0.2];
+const TOLERANCES: [f64; 2] = [0.03, 0.12];
 /// Share of frames that are within the sway.
-const SWAY_SHARE: f64 = 0.9;
-/// Corners are at least this many strides apart.
-const CORNER_STRIDES: f64 = 0.5;
+const SWAY_SHARE: f64 = 0.75;
+/// Strides between corners, from the smoothest path to the most faithful.
+const CORNER_STRIDES: [f64; 3] = [2.0, 1.0, 0.5];
+/// Root mean square distance of the hips from a path that is faithful enough, in metres.
+const FAITHFUL: f64 = 0.05;
 /// Strides between control points of the spline, which thereby averages over one stride.
 const CONTROL_STRIDES: f64 = 0.25;
 /// Part of the clip, in frames, from which the velocity beyond its end is taken.
@@ -98,16 +101,31 @@ impl SmoothPath {
             Tolerance::Metres(metres) => positive("tolerance", metres)?,
             Tolerance::Automatic => automatic_tolerance(points, stride_frames),
         };
-        let places = spread(&corners(points, tolerance), CORNER_STRIDES * stride_frames);
-        let polygon =
-            Polygon::fit(points, &places).ok_or_else(|| Error::shape("a path", "at least one frame", 0))?;
+        let corners = corners(points, tolerance);
+        let mut chosen: Option<Self> = None;
+        for strides in CORNER_STRIDES {
+            if chosen.as_ref().is_some_and(|path| path.deviation <= FAITHFUL) {
+                break;
+            }
+            let places = spread(&corners, strides * stride_frames);
+            chosen = Self::through(points, &places, (stride_frames, tolerance));
+        }
+        chosen.ok_or_else(|| Error::shape("a path", "at least one frame", points.len()))
+    }
+
+    /// The spline along the polygon with corners at `places` that is nearest to the points.
+    fn through(
+        points: &[[f64; 3]],
+        places: &[usize],
+        (stride_frames, tolerance): (f64, f64),
+    ) -> Option<Self> {
+        let polygon = Polygon::fit(points, places)?;
         let end = (points.len() - 1) as f64;
         let spline = Spline::along(|t| polygon.at(t), CONTROL_STRIDES * stride_frames, end);
-        let n_corners = polygon.n_corners();
         let n_frames = points.len();
-        let deviation =
-            (0..n_frames).map(|t| ground_distance(spline.at(t as f64), points[t]).powi(2)).sum::<f64>();
-        Ok(Self { spline, n_frames, n_corners, tolerance, deviation: (deviation / n_frames as f64).sqrt() })
+        let squares = (0..n_frames).map(|t| ground_distance(spline.at(t as f64), points[t]).powi(2));
+        let deviation = (squares.sum::<f64>() / n_frames as f64).sqrt();
+        Some(Self { spline, n_frames, n_corners: polygon.n_corners(), tolerance, deviation })
     }
 
     /// Where the path is at time `t`, in frames; beyond its ends it goes on straight, with the heading held.
@@ -126,7 +144,7 @@ impl SmoothPath {
     }
 }
 
-/// Twice the sway around the average over one stride.
+/// Half as much again as the sway around the average over one stride.
 fn automatic_tolerance(points: &[[f64; 3]], stride_frames: f64) -> f64 {
     let reach = (stride_frames / 2.0).round().max(1.0) as usize;
     // Only whole windows: at the ends an average over fewer frames would count travel as sway.
@@ -138,20 +156,6 @@ fn automatic_tolerance(points: &[[f64; 3]], stride_frames: f64) -> f64 {
     let sways = (reach..points.len().saturating_sub(reach)).map(away);
     let sway = robust::quantile(sways, SWAY_SHARE).unwrap_or(0.0);
     (TOLERANCE_PER_SWAY * sway).clamp(TOLERANCES[0], TOLERANCES[1])
-}
-
-/// Corners without those inner ones that come sooner than `spacing` after another or before the end.
-fn spread(corners: &[usize], spacing: f64) -> Vec<usize> {
-    let mut kept: Vec<usize> = corners.iter().take(1).copied().collect();
-    let Some(&end) = corners.last().filter(|_| corners.len() > 1) else { return kept };
-    for &corner in &corners[1..corners.len() - 1] {
-        let last = kept[kept.len() - 1];
-        if (corner - last) as f64 >= spacing && (end - corner) as f64 >= spacing {
-            kept.push(corner);
-        }
-    }
-    kept.push(end);
-    kept
 }
 
 /// Distance of two points on the ground.

@@ -4,7 +4,8 @@
 //! whole body   mean speed of the joints from one frame to the next > 12 m/s and > 8 × its median: a jump
 //!              jumps cut the clip into stretches: short ones are displaced, long ones are cuts
 //! one joint    r_t = ‖p_t − median of p_{t−3} … p_{t+3}‖ > 6 cm and > 12 × its median over the clip,
-//!              for at most three frames: a spike
+//!              for at most three frames, and off the straight way across them by more than twice the joint's
+//!              longest step before and after: a spike
 //! ```
 
 use std::ops::Range;
@@ -29,6 +30,8 @@ const LONGEST_SPIKE: usize = 3;
 const SPIKE_DISTANCE: f64 = 0.06;
 /// How many times a joint's usual deviation makes a spike.
 const SPIKE_FACTOR: f64 = 12.0;
+/// How many times the longest step around it makes a spike: fast limbs that turn round leave the median too.
+const SPIKE_STEPS: f64 = 2.0;
 
 /// The clip with its glitches mended where they can be, the frames of it that are left, and what was found.
 ///
@@ -44,6 +47,13 @@ pub fn mend(track: &JointTrack) -> Result<(JointTrack, Vec<Glitch>)> {
     let whole = JointTrack::new(track.fps, positions)?;
     let spikes = spikes(&whole);
     let mut positions = whole.into_positions();
+    // Beside a cut a joint is far from the median only because its path is two.
+    let cuts: Vec<usize> =
+        glitches.iter().filter(|g| g.kind == GlitchKind::Cut).map(|g| g.frames.start - kept.start).collect();
+    let is_near_cut = |range: &Range<usize>| {
+        cuts.iter().any(|&cut| cut <= range.end + LONGEST_SPIKE && range.start <= cut + LONGEST_SPIKE)
+    };
+    let spikes: Vec<_> = spikes.into_iter().filter(|(_, range)| !is_near_cut(range)).collect();
     for (joint, range) in spikes {
         interpolate(&mut positions, joint.index(), &range);
         let frames = range.start + kept.start..range.end + kept.start;
@@ -158,21 +168,42 @@ fn broken_runs(broken: &[bool]) -> impl Iterator<Item = Range<usize>> {
 /// The spikes of every joint, as ranges of frames.
 fn spikes(track: &JointTrack) -> Vec<(Joint, Range<usize>)> {
     let spikes_of = |joint: Joint| {
-        let far = far_from_path(track, joint);
-        let inside = |run: &Range<usize>| far[run.start] && run.len() <= LONGEST_SPIKE;
+        let path: Vec<DVec3> =
+            (0..track.n_frames()).map(|frame| DVec3::from_array(track.at(frame, joint))).collect();
+        let far = far_from_path(&path);
+        let inside =
+            |run: &Range<usize>| far[run.start] && run.len() <= LONGEST_SPIKE && stands_out(&path, run);
         robust::runs(&far).into_iter().filter(inside).map(|run| (joint, run)).collect::<Vec<_>>()
     };
     Joint::ALL.into_iter().flat_map(spikes_of).collect()
 }
 
 /// For each frame, whether a joint is far from the median of its path around; never so near the ends.
-fn far_from_path(track: &JointTrack, joint: Joint) -> Vec<bool> {
-    let path: Vec<DVec3> =
-        (0..track.n_frames()).map(|frame| DVec3::from_array(track.at(frame, joint))).collect();
-    let away = |frame: usize| path[frame].distance(local_median(&path, frame));
+fn far_from_path(path: &[DVec3]) -> Vec<bool> {
+    let away = |frame: usize| path[frame].distance(local_median(path, frame));
     let away: Vec<f64> = (0..path.len()).map(away).collect();
     let usual = robust::median(away.iter().copied()).unwrap_or(0.0);
     away.iter().map(|&distance| distance > SPIKE_DISTANCE.max(SPIKE_FACTOR * usual)).collect()
+}
+
+/// Whether a path goes further off the straight way across `run` than it steps before and after.
+fn stands_out(path: &[DVec3], run: &Range<usize>) -> bool {
+    if run.start < 1 || run.end >= path.len() {
+        return false;
+    }
+    let (before, after) = (path[run.start - 1], path[run.end]);
+    let off = |frame: usize| {
+        let share = (frame + 1 - run.start) as f64 / (run.len() + 1) as f64;
+        path[frame].distance(before.lerp(after, share))
+    };
+    let farthest = run.clone().map(off).fold(0.0, f64::max);
+    let around = [
+        run.start.saturating_sub(LONGEST_SPIKE)..run.start,
+        run.end..(run.end + LONGEST_SPIKE).min(path.len()),
+    ];
+    let steps =
+        around.into_iter().flat_map(|side| path[side].windows(2).map(|pair| pair[0].distance(pair[1])));
+    farthest > SPIKE_STEPS * steps.fold(0.0, f64::max)
 }
 
 /// The median of a path around a frame, for each coordinate; the path itself where the window leaves the clip.

@@ -1,8 +1,9 @@
 //! Whether a clip's frame rate agrees with how people move: by the length of a stride, and by free fall.
 //!
 //! ```text
-//! cadence     stride = first peak of the autocorrelation of the distance between the ankles, fore and aft
-//!             people take 0.45 to 2.6 s for it
+//! cadence     stride = first peak of the autocorrelation of the distance between the ankles, fore and aft, over
+//!             the longest part of the clip in which the body travels
+//!             people take 0.45 to 2.8 s for it
 //! free fall   while both feet are off the ground the centre of mass falls with g = 9.81 m/s²:
 //!             true rate = labelled rate · √(g / measured)
 //! ```
@@ -16,7 +17,7 @@ use crate::frame::facing_rad;
 use crate::{Joint, JointTrack, N_JOINTS, robust};
 
 /// Shortest and longest plausible stride, in seconds.
-const STRIDE_SECS: [f64; 2] = [0.45, 2.6];
+const STRIDE_SECS: [f64; 2] = [0.45, 2.8];
 /// The usual stride, in seconds, from which the likely rate is guessed.
 const USUAL_STRIDE_SECS: f64 = 1.15;
 /// Rates at which motion is captured or stored.
@@ -27,10 +28,16 @@ const LEAST_CORRELATION: f64 = 0.35;
 const LONGEST_LAG: usize = 1920;
 /// Smallest standard deviation of the distance between the ankles of somebody who walks, in metres.
 const LEAST_STEP: f64 = 0.05;
+/// Time to both sides over which travel is measured, in seconds; a wrong label only makes it longer or shorter.
+const TRAVEL_SECS: f64 = 0.3;
+/// Share of the usual highest speed that counts as travelling.
+const TRAVEL_SHARE: f64 = 0.4;
 /// Acceleration of free fall, in metres per second squared.
 const GRAVITY: f64 = 9.81;
-/// Height of both toes above their rest that makes a flight, in metres.
+/// Height of ankles and toes above their rest that makes a flight, in metres.
 const FLIGHT_HEIGHT: f64 = 0.06;
+/// Joints that touch the ground.
+const FEET: [Joint; 4] = [Joint::LeftAnkle, Joint::LeftToe, Joint::RightAnkle, Joint::RightToe];
 /// Fewest frames of a flight: five numbers determine a parabola with something to spare.
 const LEAST_FLIGHT: usize = 5;
 /// Fewest flights from which a rate is judged.
@@ -111,14 +118,32 @@ pub(crate) fn stride_frames(track: &JointTrack) -> Option<f64> {
         let (sin, cos) = facing[frame].sin_cos();
         (left[0] - right[0]) * sin + (left[2] - right[2]) * cos
     };
-    let apart: Vec<f64> = (0..track.n_frames()).map(apart).collect();
-    let mean = apart.iter().sum::<f64>() / apart.len() as f64;
+    let apart: Vec<f64> = travelling(track).map(apart).collect();
+    let mean = apart.iter().sum::<f64>() / apart.len().max(1) as f64;
     let centred: Vec<f64> = apart.iter().map(|value| value - mean).collect();
-    let variance = centred.iter().map(|value| value * value).sum::<f64>() / centred.len() as f64;
+    let variance = centred.iter().map(|value| value * value).sum::<f64>() / centred.len().max(1) as f64;
     if variance.sqrt() < LEAST_STEP {
         return None;
     }
     first_peak(&centred, variance)
+}
+
+/// The longest part of a clip in which the hips travel at a fair share of their usual highest speed.
+fn travelling(track: &JointTrack) -> std::ops::Range<usize> {
+    let reach = (TRAVEL_SECS * track.fps).round().max(1.0) as usize;
+    let travel = |frame: usize| {
+        let (from, to) = (frame.saturating_sub(reach), (frame + reach).min(track.n_frames() - 1));
+        let ([x0, _, z0], [x1, _, z1]) = (track.at(from, Joint::Hips), track.at(to, Joint::Hips));
+        (x1 - x0).hypot(z1 - z0) / (to - from).max(1) as f64
+    };
+    let speeds: Vec<f64> = (0..track.n_frames()).map(travel).collect();
+    let least = TRAVEL_SHARE * robust::quantile(speeds.iter().copied(), 0.9).unwrap_or(0.0);
+    let moves: Vec<bool> = speeds.iter().map(|&speed| speed >= least).collect();
+    robust::runs(&moves)
+        .into_iter()
+        .filter(|run| moves[run.start])
+        .max_by_key(|run| run.len())
+        .unwrap_or(0..0)
 }
 
 /// The lag of the first peak of the autocorrelation after it was negative, between places by a parabola.
@@ -153,12 +178,12 @@ fn free_fall_fps(track: &JointTrack) -> Option<f64> {
     Some((GRAVITY / fall).sqrt())
 }
 
-/// For each frame, whether both feet are well above where they rest.
+/// For each frame, whether ankles and toes of both feet are well above where they rest.
 fn airborne(track: &JointTrack) -> Vec<bool> {
     let frames = 0..track.n_frames();
     let rest =
         |joint| robust::quantile(frames.clone().map(|frame| track.at(frame, joint)[1]), 0.02).unwrap_or(0.0);
-    let feet = [Joint::LeftToe, Joint::RightToe].map(|joint| (joint, rest(joint)));
+    let feet = FEET.map(|joint| (joint, rest(joint)));
     let up =
         |frame: usize| feet.iter().all(|&(joint, rest)| track.at(frame, joint)[1] > rest + FLIGHT_HEIGHT);
     frames.clone().map(up).collect()
@@ -198,7 +223,7 @@ mod tests {
         let frame = |i: usize| {
             let up = height(i as f64 / fps);
             Joint::ALL.map(move |joint| match joint {
-                Joint::LeftToe | Joint::RightToe => [0.0, up, 0.0],
+                joint if FEET.contains(&joint) => [0.0, up, 0.0],
                 _ => [0.1 * joint.index() as f64, 1.0 + up, 0.0],
             })
         };

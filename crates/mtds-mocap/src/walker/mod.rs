@@ -21,6 +21,7 @@
 //! ```
 
 mod body;
+mod cast;
 mod feet;
 mod pose;
 mod rig;
@@ -28,6 +29,7 @@ mod route;
 mod style;
 
 pub use body::rest_offset;
+pub use cast::{Cast, CastWalk};
 pub use route::Route;
 pub use style::{GaitParameters, N_PARAMETERS, PARAMETER_NAMES, Style};
 
@@ -44,6 +46,10 @@ use crate::{Error, JointTrack, N_JOINTS, Result};
 const PACE_CHANGE: f64 = 0.08;
 /// Shortest and longest time over which it does, in seconds.
 const PACE_SECS: [f64; 2] = [5.0, 12.0];
+/// Phases of a cycle at which the usual height is measured.
+const N_HEIGHT_PHASES: usize = 120;
+/// How much lower the hips are than a straight route would allow, in metres.
+const BEND_ROOM: f64 = 0.015;
 /// Strides of route before the first and after the last frame, so that every plant is on it.
 const N_SPARE_STRIDES: f64 = 3.0;
 
@@ -130,6 +136,14 @@ impl Walker {
         (0..n_frames).map(|frame| first + per_sec * progress(frame as f64 / self.fps)).collect()
     }
 
+    /// Height of the hips on a straight route, with room for gentle bends: most walks of a gait are equally tall.
+    fn usual_height(&self) -> f64 {
+        let route = Route::straight(-3.0 * self.gait.stride_length()..3.0 * self.gait.stride_length());
+        let phases = (0..N_HEIGHT_PHASES).map(|i| TAU * i as f64 / N_HEIGHT_PHASES as f64);
+        let stances: Vec<_> = phases.map(|phase| pose::stance(phase, &self.gait, &route)).collect();
+        pose::hip_height(&stances).map_or(f64::INFINITY, |height| height - BEND_ROOM)
+    }
+
     /// The walk along a route with these phases.
     fn along(&self, route: &Route, phase_rad: Vec<f64>) -> Result<Walk> {
         let stances: Vec<_> = phase_rad.iter().map(|&phase| pose::stance(phase, &self.gait, route)).collect();
@@ -140,7 +154,7 @@ impl Walker {
             );
             Error::setting("stride_secs", why)
         })?;
-        let height = height - self.gait.crouch;
+        let height = height.min(self.usual_height()) - self.gait.crouch;
         let mut positions = Vec::with_capacity(stances.len() * N_JOINTS);
         let mut rotations = Vec::with_capacity(stances.len());
         for (stance, &phase) in stances.iter().zip(&phase_rad) {

@@ -4,7 +4,7 @@
 //! h(s) = h_0 + Σ_i a_i sin(2π s / l_i + b_i)        heading at distance s
 //! p(s) = p_0 + ∫ (sin h, cos h) ds                  tabulated every centimetre
 //!
-//! l_i ~ U[6, 14] m        a_i ~ U[0.2, 0.7] rad, either sign        b_i ~ U[0, 2π)        i = 1 … 3
+//! l_i ~ U[8, 20] m        a_i ~ U[0.2, 0.6] rad, either sign        b_i ~ U[0, 2π)        i = 1 … 3
 //! ```
 
 use std::f64::consts::TAU;
@@ -18,9 +18,9 @@ use crate::frame::Placement;
 /// Number of waves that make up a heading.
 const N_WAVES: usize = 3;
 /// Shortest and longest wave, in metres.
-const WAVELENGTHS: [f64; 2] = [6.0, 14.0];
+const WAVELENGTHS: [f64; 2] = [8.0, 20.0];
 /// Smallest and largest amplitude of a wave, in radians.
-const AMPLITUDES_RAD: [f64; 2] = [0.2, 0.7];
+const AMPLITUDES_RAD: [f64; 2] = [0.2, 0.6];
 /// Distance between entries of the table, in metres.
 const STEP: f64 = 0.01;
 

@@ -175,6 +175,13 @@ impl GaitParameters {
         Self::from_array(std::array::from_fn(|i| values[i].clamp(RANGES[i][0], RANGES[i][1])))
     }
 
+    /// Every parameter moved by a share of its range, drawn one by one, and held within it.
+    pub(super) fn shifted(&self, mut share: impl FnMut() -> f64) -> Self {
+        let values = self.to_array();
+        let moved = |i: usize| values[i] + share() * (RANGES[i][1] - RANGES[i][0]);
+        Self::from_array(std::array::from_fn(moved)).clamped()
+    }
+
     /// # Errors
     /// [`Error::Setting`] for the first parameter outside its range.
     pub(super) fn check(&self) -> Result<()> {
