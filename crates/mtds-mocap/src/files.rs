@@ -1,8 +1,8 @@
-//! The one place of the crate that opens files.
+//! The one place of the crate that opens files, and only to read: what writes them writes them whole, elsewhere.
 
 use std::path::Path;
 
-use crate::bvh::{self, Motion, Reading};
+use crate::bvh::{self, Reading};
 use crate::skeleton::Rules;
 use crate::{Error, Result};
 
@@ -12,18 +12,6 @@ use crate::{Error, Result};
 /// [`Error::Io`], or the reader's error with the path before it.
 pub fn read_bvh(path: &Path) -> Result<Reading> {
     bvh::read(&bytes_of(path)?).map_err(in_file(path))
-}
-
-/// Writes a BVH file.
-///
-/// # Errors
-/// [`Error::Io`].
-pub fn write_bvh(path: &Path, motion: &Motion) -> Result<()> {
-    std::fs::write(path, bvh::write(motion)).map_err(|source| Error::Io {
-        action: "write",
-        path: path.into(),
-        source,
-    })
 }
 
 /// Reads a user's own skeleton rules, to extend the built-in ones.

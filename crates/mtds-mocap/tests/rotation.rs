@@ -131,6 +131,12 @@ proptest! {
     }
 
     #[test]
+    fn aim_is_exact_for_small_turns(from in directions(), across in directions(), tiny in 1e-12..1e-4f64) {
+        let to = from + across * tiny;
+        prop_assert!((aim(from, to) * from - to.normalize()).length() < 1e-14);
+    }
+
+    #[test]
     fn best_rotation_finds_the_one_that_made_the_pairs(
         rotation in rotations(),
         vectors in prop::collection::vec(directions(), 2..5),
@@ -140,7 +146,7 @@ proptest! {
             vectors.iter().map(|&v| Pair { from: v, to: rotation * v, weight: 2.0 }).collect();
         prop_assert!(angle_between(best_rotation(&pairs, rotation), rotation) < 1e-9);
         // A wrong prior pulls no further than its weight.
-        prop_assert!(angle_between(best_rotation(&pairs, DQuat::IDENTITY), rotation) < 1e-4);
+        prop_assert!(angle_between(best_rotation(&pairs, DQuat::IDENTITY), rotation) < 1e-3);
     }
 
     #[test]

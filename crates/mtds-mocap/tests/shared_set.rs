@@ -108,6 +108,14 @@ fn rigs_lack_what_the_reports_say() {
         let made_up: Vec<Joint> = clip.mapped.report.synthesised().iter().map(|(joint, _)| *joint).collect();
         let expected = if clip.is_cmu() { vec![] } else { vec![Joint::LeftFingers, Joint::RightFingers] };
         assert_eq!(made_up, expected, "{}", clip.name);
+        // Hands are more or less in line with forearms, made up or not.
+        let track = &clip.mapped.track;
+        let bone = |i, from, to| (DVec3::from(track.at(i, to)) - DVec3::from(track.at(i, from))).normalize();
+        let straight = |i| {
+            bone(i, Joint::LeftElbow, Joint::LeftWrist).dot(bone(i, Joint::LeftWrist, Joint::LeftFingers))
+        };
+        let mean = (0..track.n_frames()).map(straight).sum::<f64>() / track.n_frames() as f64;
+        assert!(mean > 0.4, "{}: mean cosine {mean}", clip.name);
     }
 }
 

@@ -1,132 +1,14 @@
-//! Skeleton maps of the five kinds of rig, findings of unit, up and side, and the way back to rotations.
+//! Skeleton maps of the five kinds of rig, findings of unit, up and side, and forward kinematics.
 
-use glam::{DQuat, DVec3};
+mod fixture;
+
+use fixture::{biovision, changed, mapped, mixamo, moved, standing, xsens};
+use glam::DVec3;
 use mtds_mocap::bvh::{Channel, Hierarchy, Motion, Node, read, write};
 use mtds_mocap::rotation::{Axis, EulerOrder};
 use mtds_mocap::skeleton::*;
 use mtds_mocap::{Joint, JointTrack, N_JOINTS};
 use proptest::prelude::*;
-
-/// Joint, parent and offset in metres of a standing body that faces +Z.
-type Bone<'a> = (&'a str, Option<&'a str>, [f64; 3]);
-
-const LEFT: [f64; 3] = [1.0, 1.0, 1.0];
-const RIGHT: [f64; 3] = [-1.0, 1.0, 1.0];
-
-/// One limb of each side; names are given for left.
-fn both_sides(names: &[&str], root: &str, offsets: &[[f64; 3]]) -> Vec<(String, String, [f64; 3])> {
-    let mut bones = Vec::new();
-    for (side, signs) in [("Left", LEFT), ("Right", RIGHT)] {
-        let mut parent = root.to_string();
-        for (name, offset) in names.iter().zip(offsets) {
-            let name = name.replace("Left", side);
-            let offset = std::array::from_fn(|n| offset[n] * signs[n]);
-            bones.push((name.clone(), parent, offset));
-            parent = name;
-        }
-    }
-    bones
-}
-
-const LEG: [[f64; 3]; 4] = [[0.09, -0.08, 0.0], [0.0, -0.42, 0.02], [0.0, -0.41, -0.02], [0.0, -0.06, 0.14]];
-const ARM: [[f64; 3]; 4] = [[0.05, 0.1, 0.0], [0.13, 0.02, 0.0], [0.28, 0.0, 0.0], [0.26, 0.0, 0.0]];
-
-/// A rig with `trunk` from the hips up, legs on the first of them, arms on the joint called `chest`.
-fn rig(trunk: &[Bone], chest: &str, leg: &[&str], arm: &[&str]) -> Motion {
-    let own = |(name, parent, offset): &Bone| (name.to_string(), parent.unwrap_or("").to_string(), *offset);
-    let mut bones: Vec<(String, String, [f64; 3])> = trunk.iter().map(own).collect();
-    bones.extend(both_sides(leg, trunk[0].0, &LEG));
-    bones.extend(both_sides(arm, chest, &ARM));
-    standing(depth_first(&bones))
-}
-
-/// Nodes in the order of a file.
-fn depth_first(bones: &[(String, String, [f64; 3])]) -> Hierarchy {
-    fn add(bones: &[(String, String, [f64; 3])], name: &str, parent: Option<usize>, nodes: &mut Vec<Node>) {
-        for (own, above, offset) in bones.iter().filter(|(_, above, _)| above == name) {
-            let rotations = [Axis::Z, Axis::X, Axis::Y].map(Channel::Rotation);
-            let mut channels =
-                if above.is_empty() { Axis::ALL.map(Channel::Position).to_vec() } else { vec![] };
-            channels.extend(rotations);
-            let leaf = bones.iter().all(|(_, above, _)| above != own);
-            let end = offset.map(|value| 0.3 * value);
-            let end_sites = if leaf { vec![end] } else { vec![] };
-            nodes.push(Node { name: own.clone(), parent, offset: *offset, channels, end_sites });
-            add(bones, own, Some(nodes.len() - 1), nodes);
-        }
-    }
-    let mut nodes = Vec::new();
-    add(bones, "", None, &mut nodes);
-    Hierarchy::new(nodes).unwrap()
-}
-
-/// Two frames of the rest pose, hips a metre up.
-fn standing(hierarchy: Hierarchy) -> Motion {
-    let mut frame = vec![0.0; hierarchy.n_channels()];
-    frame[1] = 1.0;
-    let values = frame.repeat(2);
-    Motion::new(hierarchy, 1.0 / 60.0, values).unwrap()
-}
-
-/// The same motion with every length changed.
-fn changed(motion: &Motion, change: impl Fn(DVec3) -> DVec3) -> Motion {
-    let hierarchy = motion.hierarchy();
-    let nodes = hierarchy.nodes().iter().map(|node| Node {
-        offset: change(DVec3::from(node.offset)).into(),
-        end_sites: node.end_sites.iter().map(|end| change(DVec3::from(*end)).into()).collect(),
-        ..node.clone()
-    });
-    let nodes = Hierarchy::new(nodes.collect()).unwrap();
-    let mut values = motion.values().to_vec();
-    for frame in values.chunks_exact_mut(hierarchy.n_channels()) {
-        let root = change(DVec3::new(frame[0], frame[1], frame[2]));
-        frame[..3].copy_from_slice(&root.to_array());
-    }
-    Motion::new(nodes, motion.frame_time(), values).unwrap()
-}
-
-fn mixamo() -> Motion {
-    let trunk: [Bone; 6] = [
-        ("mixamorig:Hips", None, [0.0, 0.0, 0.0]),
-        ("mixamorig:Spine", Some("mixamorig:Hips"), [0.0, 0.1, 0.0]),
-        ("mixamorig:Spine1", Some("mixamorig:Spine"), [0.0, 0.12, 0.0]),
-        ("mixamorig:Spine2", Some("mixamorig:Spine1"), [0.0, 0.13, 0.0]),
-        ("mixamorig:Neck", Some("mixamorig:Spine2"), [0.0, 0.15, 0.0]),
-        ("mixamorig:Head", Some("mixamorig:Neck"), [0.0, 0.1, 0.02]),
-    ];
-    let leg = ["mixamorig:LeftUpLeg", "mixamorig:LeftLeg", "mixamorig:LeftFoot", "mixamorig:LeftToeBase"];
-    let arm = ["mixamorig:LeftShoulder", "mixamorig:LeftArm", "mixamorig:LeftForeArm", "mixamorig:LeftHand"];
-    rig(&trunk, "mixamorig:Spine2", &leg, &arm)
-}
-
-fn xsens() -> Motion {
-    let trunk: [Bone; 7] = [
-        ("Hips", None, [0.0, 0.0, 0.0]),
-        ("Chest", Some("Hips"), [0.0, 0.1, 0.0]),
-        ("Chest2", Some("Chest"), [0.0, 0.1, 0.0]),
-        ("Chest3", Some("Chest2"), [0.0, 0.1, 0.0]),
-        ("Chest4", Some("Chest3"), [0.0, 0.1, 0.0]),
-        ("Neck", Some("Chest4"), [0.0, 0.13, 0.0]),
-        ("Head", Some("Neck"), [0.0, 0.1, 0.0]),
-    ];
-    let leg = ["LeftHip", "LeftKnee", "LeftAnkle", "LeftToe"];
-    rig(&trunk, "Chest4", &leg, &["LeftCollar", "LeftShoulder", "LeftElbow", "LeftWrist"])
-}
-
-fn biovision() -> Motion {
-    let trunk: [Bone; 4] = [
-        ("Hips", None, [0.0, 0.0, 0.0]),
-        ("Chest", Some("Hips"), [0.0, 0.12, 0.0]),
-        ("Neck", Some("Chest"), [0.0, 0.4, 0.0]),
-        ("Head", Some("Neck"), [0.0, 0.1, 0.0]),
-    ];
-    let leg = ["LeftHip", "LeftKnee", "LeftAnkle"];
-    rig(&trunk, "Chest", &leg, &["LeftCollar", "LeftShoulder", "LeftElbow", "LeftWrist"])
-}
-
-fn mapped(motion: &Motion) -> Mapped {
-    map(motion, &Rules::built_in(), &MapOptions::default()).unwrap()
-}
 
 fn names_of(motion: &Motion, report: &MapReport) -> Vec<String> {
     let name = |source: &Source| match *source {
@@ -361,85 +243,6 @@ fn matrix_positions(motion: &Motion, frame: usize) -> Vec<DVec3> {
     worlds.iter().map(|world| world.w_axis.truncate()).collect()
 }
 
-/// A motion of the Mixamo rig with these angles on every joint in turn.
-fn moved(angles: &[f64]) -> Motion {
-    let rest = mixamo();
-    let n = rest.hierarchy().n_channels();
-    let turn = |(place, value): (usize, &f64)| match place % n {
-        0..3 => *value,
-        _ => angles[(place % n * 7 + place / n) % angles.len()],
-    };
-    let values = rest.values().iter().enumerate().map(turn).collect();
-    Motion::new(rest.hierarchy().clone(), rest.frame_time(), values).unwrap()
-}
-
-#[test]
-fn few_channels_are_used_as_far_as_they_go() {
-    let track = mapped(&moved(&[5.0, -9.0, 14.0, 3.0])).track;
-    let track = JointTrack::new(track.fps, track.frame(0).to_vec()).unwrap();
-    let full = Target::measured(&track).unwrap();
-    let nodes = full.hierarchy.nodes().iter().map(|node| match node.name.as_str() {
-        "LeftLeg" => Node { channels: vec![Channel::Rotation(Axis::X)], ..node.clone() },
-        "RightLeg" => Node { channels: [Axis::X, Axis::Z].map(Channel::Rotation).to_vec(), ..node.clone() },
-        "Head" => Node { channels: vec![], ..node.clone() },
-        _ => node.clone(),
-    });
-    let few = Target { hierarchy: Hierarchy::new(nodes.collect()).unwrap(), ..full.clone() };
-    let (full, few) = (pose(&track, &full).unwrap(), pose(&track, &few).unwrap());
-    assert!(full.mean_error_m < 1e-9, "{}", full.mean_error_m);
-    assert!(few.mean_error_m > full.mean_error_m && few.worst_error_m < 0.2, "{}", few.worst_error_m);
-}
-
-#[test]
-fn a_body_that_cannot_be_moved_is_refused() {
-    let track = mapped(&mixamo()).track;
-    let full = Target::measured(&track).unwrap();
-    let turn_only = |node: &Node| Node { channels: vec![Channel::Rotation(Axis::X)], ..node.clone() };
-    let nodes = full.hierarchy.nodes().iter().map(turn_only).collect();
-    let fixed = Target { hierarchy: Hierarchy::new(nodes).unwrap(), ..full };
-    assert!(pose(&track, &fixed).unwrap_err().to_string().contains("three position channels"));
-}
-
-#[test]
-fn knees_and_elbows_bend_about_their_hinges() {
-    // A deep squat: thighs forward, shanks back.
-    let mut frame: Vec<[f64; 3]> = mapped(&mixamo()).track.frame(0).to_vec();
-    for (hip, knee, ankle, toe) in [
-        (Joint::LeftHip, Joint::LeftKnee, Joint::LeftAnkle, Joint::LeftToe),
-        (Joint::RightHip, Joint::RightKnee, Joint::RightAnkle, Joint::RightToe),
-    ] {
-        let at = DVec3::from(frame[hip.index()]);
-        frame[knee.index()] = (at + DVec3::new(0.0, -0.2, 0.37)).into();
-        frame[ankle.index()] = (at + DVec3::new(0.0, -0.6, 0.3)).into();
-        frame[toe.index()] = (at + DVec3::new(0.0, -0.66, 0.44)).into();
-    }
-    let track = JointTrack::new(30.0, frame).unwrap();
-    let target = Target::measured(&track).unwrap();
-    let posed = pose(&track, &target).unwrap();
-    let world = forward(&posed.motion, PositionChannels::Replace);
-    let thigh = target.hierarchy.nodes().iter().position(|node| node.name == "LeftUpLeg").unwrap();
-    let hinge = world.rotations(0)[thigh] * DVec3::X;
-    assert!(hinge.x > 0.99, "{hinge}");
-}
-
-#[test]
-fn exported_angles_do_not_jump() {
-    let rest = mapped(&mixamo()).track;
-    // The whole body turns five times about the vertical.
-    let mut positions = Vec::new();
-    for step in 0..300 {
-        let turn = DQuat::from_rotation_y(f64::from(step) * 0.1);
-        positions.extend(rest.frame(0).iter().map(|p| <[f64; 3]>::from(turn * DVec3::from(*p))));
-    }
-    let track = JointTrack::new(30.0, positions).unwrap();
-    let posed = pose(&track, &Target::measured(&track).unwrap()).unwrap();
-    let n = posed.motion.hierarchy().n_channels();
-    for (before, after) in posed.motion.values().iter().zip(&posed.motion.values()[n..]) {
-        assert!((before - after).abs() < 30.0, "{before} → {after}");
-    }
-    assert!(posed.worst_error_m < 1e-9);
-}
-
 proptest! {
     #[test]
     fn forward_kinematics_equals_products_of_matrices(angles in prop::collection::vec(-400.0..400.0f64, 5..30)) {
@@ -447,27 +250,6 @@ proptest! {
         let world = forward(&motion, PositionChannels::Replace);
         for (found, twin) in world.positions(1).iter().zip(matrix_positions(&motion, 1)) {
             prop_assert!(found.distance(twin) < 1e-12);
-        }
-    }
-
-    #[test]
-    fn rotations_from_positions_lead_back_to_the_positions(angles in prop::collection::vec(-60.0..60.0f64, 5..30)) {
-        let options = MapOptions {
-            metres_per_unit: Some(1.0),
-            up: Some(Up::Y),
-            handedness: Some(Handedness::Right),
-            position_channels: None,
-        };
-        let track = map(&moved(&angles), &Rules::built_in(), &options).unwrap().track;
-        // One frame, so that every bone has the length that the body is given.
-        let track = JointTrack::new(track.fps, track.frame(0).to_vec()).unwrap();
-        let posed = pose(&track, &Target::measured(&track).unwrap()).unwrap();
-        prop_assert!(posed.worst_error_m < 1e-9, "{}", posed.worst_error_m);
-        let back = read(&write(&posed.motion)).unwrap().motion;
-        let centimetres = MapOptions { metres_per_unit: Some(0.01), ..options };
-        let back = map(&back, &Rules::built_in(), &centimetres).unwrap().track;
-        for (a, b) in track.positions().iter().zip(back.positions()) {
-            prop_assert!(DVec3::from(*a).distance(DVec3::from(*b)) < 1e-9);
         }
     }
 

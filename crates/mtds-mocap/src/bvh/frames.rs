@@ -53,18 +53,7 @@ fn read_lines(scanner: &mut Scanner, n_channels: usize, remarks: &mut Vec<Remark
         }
         let start = *scanner;
         let before = values.len();
-        while !scanner.line_is_over() {
-            if values.len() - before == n_channels {
-                let expected = format!("the end of the line after {n_channels} values");
-                return Err(scanner.error(expected, "each frame has one line with one value per channel"));
-            }
-            let before = *scanner;
-            match scanner.number() {
-                Ok(value) => values.push(value),
-                Err(_) if before.is_cut_off_number() => break,
-                Err(error) => return Err(error),
-            }
-        }
+        read_line(scanner, n_channels, &mut values)?;
         let found = values.len() - before;
         if found < n_channels {
             let end = *scanner;
@@ -77,6 +66,24 @@ fn read_lines(scanner: &mut Scanner, n_channels: usize, remarks: &mut Vec<Remark
             remarks.push(Remark::CutOff { line, found, expected: n_channels });
         }
     }
+}
+
+/// The numbers of one line, at most one per channel, appended to `values`.
+fn read_line(scanner: &mut Scanner, n_channels: usize, values: &mut Vec<f64>) -> Result<()> {
+    let most = values.len() + n_channels;
+    while !scanner.line_is_over() {
+        if values.len() == most {
+            let expected = format!("the end of the line after {n_channels} values");
+            return Err(scanner.error(expected, "each frame has one line with one value per channel"));
+        }
+        let before = *scanner;
+        match scanner.number() {
+            Ok(value) => values.push(value),
+            Err(_) if before.is_cut_off_number() => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// A frame in the middle of the file that lacks values; `end` is where its line ends.

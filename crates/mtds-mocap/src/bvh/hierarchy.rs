@@ -1,4 +1,4 @@
-//! The tree of joints in a BVH file, and the part of the reader and the writer's order that belongs to it.
+//! The tree of joints in a BVH file: names, offsets and channels, in the order of the file.
 
 use crate::rotation::Axis;
 use crate::{Error, Result};
@@ -133,11 +133,6 @@ impl Hierarchy {
     /// Where the values of a node start within a frame.
     pub(crate) fn first_channel(&self, node: usize) -> usize {
         self.first_channel[node]
-    }
-
-    /// Places of the children of a node, in order.
-    pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        (node + 1..self.nodes.len()).filter(move |&place| self.nodes[place].parent == Some(node))
     }
 }
 

@@ -51,9 +51,17 @@ pub fn twist_angle(rotation: DQuat, axis: DVec3) -> f64 {
 }
 
 /// The smallest rotation that turns direction `from` into direction `to`; the identity where one has no length.
+///
+/// Between opposite directions it is one of the half turns.
 pub fn aim(from: DVec3, to: DVec3) -> DQuat {
-    match (from.try_normalize(), to.try_normalize()) {
-        (Some(from), Some(to)) => DQuat::from_rotation_arc(from, to).normalize(),
-        _ => DQuat::IDENTITY,
+    let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) else { return DQuat::IDENTITY };
+    // The direction halfway: its angle to `from` is the half angle of the quaternion, exact for small turns too.
+    let half = from + to;
+    if half.length() < 1e-9 {
+        let axis = from.any_orthonormal_vector();
+        return DQuat::from_xyzw(axis.x, axis.y, axis.z, 0.0);
     }
+    let half = half.normalize();
+    let axis = from.cross(half);
+    DQuat::from_xyzw(axis.x, axis.y, axis.z, from.dot(half)).normalize()
 }

@@ -6,6 +6,7 @@ use super::forward::PositionChannels;
 use super::map::MapReport;
 use super::matching::Source;
 use super::placement::{Placement, Up};
+use super::rest;
 use crate::Result;
 use crate::bvh::{Channel, Hierarchy, Motion, Node};
 use crate::rotation::Axis;
@@ -29,7 +30,8 @@ pub struct Target {
 /// One joint of the measured body.
 type BodyPart = (&'static str, Option<Joint>, Option<usize>, [f64; 3]);
 
-/// Joints of the measured body: name, which of the 21 it is, parent, direction of its bone in the rest pose.
+/// Joints of the measured body: name, which of the 21 it is, parent, direction of its bone in the rest pose (where
+/// bones fork, only for bodies whose own cannot be measured).
 ///
 /// Names and structure are those of the CMU rig, which many programs know. Where bones fork, each has a joint of
 /// length zero at its foot, so that it can be aimed by itself.
@@ -101,9 +103,10 @@ impl Target {
     /// # Errors
     /// None for a valid track; those of [`Hierarchy::new`] are passed on.
     pub fn measured(track: &JointTrack) -> Result<Self> {
-        let lengths = bone_lengths(track);
-        let along = |direction: [f64; 3], length_m: f64| {
-            (DVec3::from(direction).normalize_or_zero() * (length_m / CENTIMETRE)).into()
+        let lengths = rest::bone_lengths(track);
+        let forks = rest::fork_directions(track);
+        let along = |direction: DVec3, length_m: f64| {
+            (direction.normalize_or_zero() * (length_m / CENTIMETRE)).into()
         };
         let mut sources = [Source::Node(0); N_JOINTS];
         let mut hinges = vec![None; BODY.len()];
@@ -112,10 +115,11 @@ impl Target {
             let mut node = Node { name: name.into(), parent, channels: channels(parent), ..Node::default() };
             if let Some(joint) = joint {
                 sources[joint.index()] = Source::Node(place);
+                let direction = forks[joint.index()].unwrap_or(DVec3::from(direction));
                 node.offset = along(direction, lengths[joint.index()]);
                 let ends = ENDS.iter().filter(|(end, ..)| *end == joint);
                 node.end_sites = ends
-                    .map(|&(_, direction, share)| along(direction, share * lengths[joint.index()]))
+                    .map(|&(_, direction, share)| along(direction.into(), share * lengths[joint.index()]))
                     .collect();
                 let hinge = HINGES.iter().find(|(hinge, _)| *hinge == joint);
                 hinges[place] = hinge.map(|&(_, axis)| DVec3::from(axis));
@@ -136,16 +140,4 @@ fn channels(parent: Option<usize>) -> Vec<Channel> {
         None => positions.into_iter().chain(rotations).collect(),
         Some(_) => rotations.to_vec(),
     }
-}
-
-/// Median over frames of the distance of each joint from its parent, in metres; zero for the hips.
-fn bone_lengths(track: &JointTrack) -> [f64; N_JOINTS] {
-    Joint::ALL.map(|joint| {
-        let Some(parent) = joint.parent() else { return 0.0 };
-        let mut lengths: Vec<f64> = (0..track.n_frames())
-            .map(|i| DVec3::from(track.at(i, joint)).distance(DVec3::from(track.at(i, parent))))
-            .collect();
-        lengths.sort_by(f64::total_cmp);
-        lengths[lengths.len() / 2]
-    })
 }

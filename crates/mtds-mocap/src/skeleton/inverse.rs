@@ -185,25 +185,14 @@ fn moves_along(hierarchy: &Hierarchy, node: usize, axis: Axis) -> bool {
 /// of them that hangs on it. Through children of length zero the search goes on.
 fn find_aims(target: &Target) -> Vec<Vec<Aim>> {
     let nodes = target.hierarchy.nodes();
-    let mut joint_of: Vec<Option<Joint>> = vec![None; nodes.len()];
     let mut aims: Vec<Vec<Aim>> = vec![Vec::new(); nodes.len()];
     for (joint, source) in Joint::ALL.into_iter().zip(&target.sources) {
-        match *source {
-            Source::Node(node) => joint_of[node] = joint_of[node].or(Some(joint)),
-            Source::EndSite { node, site } => {
-                let from = DVec3::from(nodes[node].end_sites[site]);
-                aims[node].push(Aim { from, at: joint });
-            }
-            Source::Synthesised(_) => {}
+        if let Source::EndSite { node, site } = *source {
+            let from = DVec3::from(nodes[node].end_sites[site]);
+            aims[node].push(Aim { from, at: joint });
         }
     }
-    // First joint at or below each node, children after parents hence backwards; the first child wins.
-    let mut below = joint_of.clone();
-    for place in (0..nodes.len()).rev() {
-        if let (Some(parent), Some(joint)) = (nodes[place].parent, below[place]) {
-            below[parent] = joint_of[parent].or(Some(joint));
-        }
-    }
+    let below = first_joints(target);
     for (place, node) in nodes.iter().enumerate() {
         let (true, Some(at)) = (node.length() > 0.0, below[place]) else { continue };
         let mut above = node.parent;
@@ -213,6 +202,25 @@ fn find_aims(target: &Target) -> Vec<Vec<Aim>> {
         }
     }
     aims
+}
+
+/// For every node, which of the 21 joints it is, or else the first that hangs on it.
+fn first_joints(target: &Target) -> Vec<Option<Joint>> {
+    let nodes = target.hierarchy.nodes();
+    let mut joint_of: Vec<Option<Joint>> = vec![None; nodes.len()];
+    for (joint, source) in Joint::ALL.into_iter().zip(&target.sources) {
+        if let Source::Node(node) = *source {
+            joint_of[node] = joint_of[node].or(Some(joint));
+        }
+    }
+    let mut below = joint_of.clone();
+    // Backwards, because children stand after their parents; of several children the first is the last to write.
+    for place in (0..nodes.len()).rev() {
+        if let (Some(parent), Some(joint)) = (nodes[place].parent, below[place]) {
+            below[parent] = joint_of[parent].or(Some(joint));
+        }
+    }
+    below
 }
 
 /// The bone from a joint to the next one down the limb.

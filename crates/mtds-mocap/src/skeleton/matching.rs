@@ -166,48 +166,47 @@ fn check_essential(hierarchy: &Hierarchy, rig: &Rig, found: &Found) -> Result<()
     Err(Error::NoRig { rig: rig.name.clone(), missing: missing.join(", "), names: names.join(", ") })
 }
 
-/// Makes up what is missing. Shares are those of the CMU and Bandai Namco skeletons, rounded.
+/// Makes up what is missing.
 fn complete(hierarchy: &Hierarchy, mut found: Found) -> [Source; N_JOINTS] {
-    use Joint::*;
-    let has = |found: &Found, joint: Joint| found[joint.index()].is_some();
-    let below_neck = if has(&found, Chest) {
-        Chest
-    } else if has(&found, Spine) {
-        Spine
-    } else {
-        Hips
-    };
-    let mut fill = |joint: Joint, synthesis: Synthesis| {
+    for (joint, synthesis) in trunk_substitutes(&found) {
         found[joint.index()].get_or_insert(Source::Synthesised(synthesis));
-    };
-    let (to_neck, past_neck) = match below_neck {
-        Chest => (0.6, 0.5),
-        Spine => (0.7, 0.3),
-        _ => (0.8, 0.25),
-    };
-    fill(Neck, Synthesis::Between { from: below_neck, to: Head, share: to_neck });
-    fill(Head, Synthesis::Past { from: below_neck, through: Neck, share: past_neck });
-    let spine = match below_neck {
-        Chest => Synthesis::Between { from: Hips, to: Chest, share: 0.5 },
-        _ => Synthesis::Between { from: Hips, to: Neck, share: 1.0 / 3.0 },
-    };
-    fill(Spine, spine);
-    fill(Chest, Synthesis::Between { from: Spine, to: Neck, share: 0.5 });
-    fill(LeftToe, Synthesis::At(LeftAnkle));
-    fill(RightToe, Synthesis::At(RightAnkle));
-    for (fingers, wrist) in [(LeftFingers, LeftWrist), (RightFingers, RightWrist)] {
-        let bone = match found[wrist.index()] {
-            Some(Source::Node(node)) => hierarchy.nodes()[node].length(),
-            _ => 0.0,
-        };
-        let synthesis = match bone {
-            0.0 => Synthesis::At(wrist),
-            _ => Synthesis::StraightOn { joint: wrist, share: 0.25 },
+    }
+    for (toe, ankle) in [(Joint::LeftToe, Joint::LeftAnkle), (Joint::RightToe, Joint::RightAnkle)] {
+        found[toe.index()].get_or_insert(Source::Synthesised(Synthesis::At(ankle)));
+    }
+    for (fingers, wrist) in [(Joint::LeftFingers, Joint::LeftWrist), (Joint::RightFingers, Joint::RightWrist)]
+    {
+        let synthesis = match found[wrist.index()] {
+            Some(Source::Node(node)) if hierarchy.nodes()[node].length() > 0.0 => {
+                Synthesis::StraightOn { joint: wrist, share: 0.25 }
+            }
+            _ => Synthesis::At(wrist),
         };
         found[fingers.index()].get_or_insert(Source::Synthesised(synthesis));
     }
     // By now every place is filled; hips stand in so that no panic is needed.
-    found.map(|source| source.unwrap_or(Source::Synthesised(Synthesis::At(Hips))))
+    found.map(|source| source.unwrap_or(Source::Synthesised(Synthesis::At(Joint::Hips))))
+}
+
+/// What stands in for joints of the trunk. Shares are those of the CMU and Bandai Namco skeletons, rounded.
+fn trunk_substitutes(found: &Found) -> [(Joint, Synthesis); 4] {
+    use Joint::{Chest, Head, Hips, Neck, Spine};
+    let has = |joint: Joint| found[joint.index()].is_some();
+    let (from, to_neck, past_neck) = match (has(Chest), has(Spine)) {
+        (true, _) => (Chest, 0.6, 0.5),
+        (false, true) => (Spine, 0.7, 0.3),
+        (false, false) => (Hips, 0.8, 0.25),
+    };
+    let spine = match from {
+        Chest => Synthesis::Between { from: Hips, to: Chest, share: 0.5 },
+        _ => Synthesis::Between { from: Hips, to: Neck, share: 1.0 / 3.0 },
+    };
+    [
+        (Neck, Synthesis::Between { from, to: Head, share: to_neck }),
+        (Head, Synthesis::Past { from, through: Neck, share: past_neck }),
+        (Spine, spine),
+        (Chest, Synthesis::Between { from: Spine, to: Neck, share: 0.5 }),
+    ]
 }
 
 /// Notes on names that more than one node bears.

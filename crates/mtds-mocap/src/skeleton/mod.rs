@@ -8,6 +8,7 @@ mod map;
 mod matching;
 mod measure;
 mod placement;
+mod rest;
 mod rules;
 
 pub use body::Target;
