@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use mtds::family::{Family, Sequence, Signal};
 use mtds::random::stream;
-use mtds_mocap::features::{Columns, Controls, FeatureSettings, Features, HORIZON, StyleLeak, style_leak};
+use mtds_mocap::features::{Columns, Drive, FeatureSettings, Features, HORIZON, StyleLeak, style_leak};
 use mtds_mocap::files::read_bvh;
 use mtds_mocap::frame::facing_rad;
 use mtds_mocap::path::{SmoothPath, Tolerance};
@@ -174,7 +174,7 @@ fn inputs_of_raw_path(clip: &Clip) -> Signal {
     let path = SmoothPath::of_track(&clip.clip, &facing, 1.0, Tolerance::Metres(1e-4)).unwrap();
     let path: Vec<_> = (0..clip.clip.n_frames() + HORIZON).map(|t| path.at(t as f64)).collect();
     let outside = vec![false; path.len()];
-    Controls { path, phase_rad: clip.features.phase.rad.clone(), outside }.inputs().unwrap()
+    Drive { path, phase_rad: clip.features.phase.rad.clone(), outside }.inputs().unwrap()
 }
 
 /// Nothing but the speed of the smooth path and the speed of the phase.
@@ -205,7 +205,9 @@ fn inputs_leak_less_style_than_the_raw_path() {
                 leak.score, leak.standard_error, leak.chance
             );
         }
-        assert!(inputs.score < raw.score, "{name}");
+        // Few performers per style make the scores on CMU clips too uncertain for more than this.
+        assert!(inputs.score < raw.score + raw.standard_error, "{name}");
+        assert!(is_cmu || inputs.score < raw.score - 4.0 * raw.standard_error, "{name}");
         assert!(inputs.score < 0.7 * outputs.score, "{name}");
     }
 }

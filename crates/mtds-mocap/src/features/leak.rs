@@ -69,11 +69,29 @@ pub fn style_leak(family: &Family, columns: Columns, random: &mut Random) -> Res
         return Err(Error::shape("styles with two sequences or more", "at least 2", styles.len()));
     }
     let segments = segments(family, columns, &styles)?;
-    let folds = folds(family, &styles, random);
+    let hits = held_out_hits(family, &styles, &segments, random);
+    let per_style = |style: usize| {
+        let of_style = |&i: &usize| family.sequence(i).label() == Some(styles[style].as_str());
+        (0..family.n_seq()).filter(of_style).map(|i| hits[i][0] / hits[i][1]).collect::<Vec<f64>>()
+    };
+    let (score, standard_error) = summary((0..styles.len()).map(per_style));
+    let n_sequences = hits.iter().filter(|hits| hits[1] > 0.0).count();
+    let chance = 1.0 / styles.len() as f64;
+    Ok(StyleLeak { score, standard_error, chance, styles, left_out, n_sequences, n_segments: segments.len() })
+}
+
+/// For every sequence, how many of its segments were recognised while it was held out, and how many it has.
+fn held_out_hits(
+    family: &Family,
+    styles: &[String],
+    segments: &[Segment],
+    random: &mut Random,
+) -> Vec<[f64; 2]> {
+    let folds = folds(family, styles, random);
     let mut hits = vec![[0.0; 2]; family.n_seq()];
     for fold in 0..N_FOLDS {
         let (held, learned): (Vec<&Segment>, Vec<&Segment>) =
-            segments.iter().partition(|s| folds[s.sequence] == fold);
+            segments.iter().partition(|segment| folds[segment.sequence] == fold);
         let rows: Vec<&[f64]> = learned.iter().map(|segment| segment.statistics.as_slice()).collect();
         let classes: Vec<usize> = learned.iter().map(|segment| segment.style).collect();
         let classifier = Classifier::learned(&rows, &classes, styles.len());
@@ -83,15 +101,7 @@ pub fn style_leak(family: &Family, columns: Columns, random: &mut Random) -> Res
             hits[segment.sequence][1] += 1.0;
         }
     }
-    let per_style = |style: usize| {
-        let of_style =
-            (0..family.n_seq()).filter(|&i| family.sequence(i).label() == Some(styles[style].as_str()));
-        of_style.map(|i| hits[i][0] / hits[i][1]).collect::<Vec<f64>>()
-    };
-    let (score, standard_error) = summary((0..styles.len()).map(per_style));
-    let n_sequences = hits.iter().filter(|hits| hits[1] > 0.0).count();
-    let chance = 1.0 / styles.len() as f64;
-    Ok(StyleLeak { score, standard_error, chance, styles, left_out, n_sequences, n_segments: segments.len() })
+    hits
 }
 
 /// Labels with at least two sequences, and the others, each in order.

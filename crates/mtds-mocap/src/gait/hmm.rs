@@ -72,18 +72,13 @@ impl TwoStates {
             }
         }
         let mean: [Observation; 2] = std::array::from_fn(|s| sum[s].map(|value| value / count[s]));
-        let mut square: [Observation; 2] = [0, 1].map(|s| {
-            std::array::from_fn(|d| kappa * (prior.var[s][d] + (prior.mean[s][d] - mean[s][d]).powi(2)))
-        });
-        for (o, gamma) in all() {
-            for s in 0..2 {
-                (0..D_EMISSION).for_each(|d| square[s][d] += gamma[s] * (o[d] - mean[s][d]).powi(2));
-            }
-        }
-        let var = |s: usize| -> Observation {
-            std::array::from_fn(|d| f64::max(square[s][d] / count[s], learning.least_var[d]))
+        let spread = |s: usize, d: usize| {
+            let prior = kappa * (prior.var[s][d] + (prior.mean[s][d] - mean[s][d]).powi(2));
+            let square = prior + all().map(|(o, gamma)| gamma[s] * (o[d] - mean[s][d]).powi(2)).sum::<f64>();
+            f64::max(square / count[s], learning.least_var[d])
         };
-        Self { stay: (stays[0] / stays[1]).clamp(STAY[0], STAY[1]), mean, var: [var(0), var(1)] }
+        let var = [0, 1].map(|s| std::array::from_fn(|d| spread(s, d)));
+        Self { stay: (stays[0] / stays[1]).clamp(STAY[0], STAY[1]), mean, var }
     }
 
     /// Probabilities of the states at every step; expected stays and steps are added to `stays`.
@@ -203,7 +198,7 @@ mod tests {
         let mut noise = || random.sample::<f64, _>(StandardNormal) * 0.4;
         let observations: Vec<Observation> =
             states.iter().map(|&s| [3.0 * s as f64 + noise(), noise()]).collect();
-        let learned = model([[0.8, 0.0], [2.0, 0.0]]).learned(&[observations.clone()], &LEARNING);
+        let learned = model([[0.8, 0.0], [2.0, 0.0]]).learned(std::slice::from_ref(&observations), &LEARNING);
         // Standard error of a mean over 300 draws: 0.023; the bound is four of them plus the prior's pull of 0.02.
         assert!((learned.mean[0][0]).abs() < 0.12 && (learned.mean[1][0] - 3.0).abs() < 0.12, "{learned:?}");
         assert!((learned.stay - 14.0 / 15.0).abs() < 0.02);

@@ -67,27 +67,21 @@ pub fn mend(track: &JointTrack) -> Result<(JointTrack, Vec<Glitch>)> {
 fn broken_frames(track: &JointTrack) -> (Vec<Glitch>, Vec<bool>) {
     let n_frames = track.n_frames();
     let mut broken = collapsed_frames(track);
-    let mut glitches: Vec<_> =
-        broken_runs(&broken).map(|run| whole_body(GlitchKind::Collapsed, run, n_frames)).collect();
+    let collapsed = broken_runs(&broken).map(|run| whole_body(GlitchKind::Collapsed, run, n_frames));
+    let mut glitches: Vec<_> = collapsed.collect();
     let good: Vec<usize> = (0..n_frames).filter(|&frame| !broken[frame]).collect();
-    let shortest = (LONGEST_DISPLACED_SECS * track.fps).ceil() as usize;
-    let stretches = stretches(track, &good);
-    let any_long = stretches.iter().any(|stretch| stretch.len() > shortest);
-    let mut seen_long = false;
-    for stretch in stretches {
-        let (start, end) = (good[stretch.start], good[stretch.end - 1] + 1);
-        if any_long && stretch.len() <= shortest {
-            broken[start..end].fill(true);
-            glitches.push(whole_body(GlitchKind::Displaced, start..end, n_frames));
-        } else {
-            if seen_long && !comes_back(track, &broken, start) {
-                glitches.push(Glitch {
-                    kind: GlitchKind::Cut,
-                    frames: start..start + 1,
-                    repair: Repair::Left,
-                });
-            }
-            seen_long = true;
+    let most = (LONGEST_DISPLACED_SECS * track.fps).ceil() as usize;
+    let (short, long): (Vec<_>, Vec<_>) = stretches(track, &good).into_iter().partition(|s| s.len() <= most);
+    // Where all stretches are short there is nothing that the others are displaced from.
+    for stretch in short.iter().filter(|_| !long.is_empty()) {
+        let frames = good[stretch.start]..good[stretch.end - 1] + 1;
+        broken[frames.clone()].fill(true);
+        glitches.push(whole_body(GlitchKind::Displaced, frames, n_frames));
+    }
+    for stretch in long.iter().skip(1) {
+        let start = good[stretch.start];
+        if !comes_back(track, &broken, start) {
+            glitches.push(Glitch { kind: GlitchKind::Cut, frames: start..start + 1, repair: Repair::Left });
         }
     }
     (glitches, broken)

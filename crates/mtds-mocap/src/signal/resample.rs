@@ -200,7 +200,7 @@ mod tests {
     fn rotations_keep_their_axis_and_ignore_signs() {
         let turn = |i: usize| {
             let rotation = DQuat::from_rotation_y(0.02 * i as f64);
-            if i % 3 == 0 { -rotation } else { rotation }
+            if i.is_multiple_of(3) { -rotation } else { rotation }
         };
         let turns: Vec<DQuat> = (0..241).map(turn).collect();
         let slow = resample_rotations(&turns, 120.0, 30.0).unwrap();

@@ -85,32 +85,35 @@ pub(super) fn rotations(
     phase_rad: f64,
     gait: &GaitParameters,
 ) -> Option<[DQuat; N_JOINTS]> {
-    let mut all = [stance.rotation; N_JOINTS];
-    let mut set = |joint: Joint, rotation: DQuat| all[joint.index()] = rotation;
+    let mut all = upper_body(stance, phase_rad, gait);
     for (foot, pose) in stance.feet.iter().enumerate() {
-        let [thigh, shin] =
-            leg(hips + stance.rotation * hip_offset(foot), pose.ankle, pose.rotation * DVec3::Z)?;
-        let [hip, knee, ankle, toe] = LEGS[foot];
-        for (joint, turn) in [(hip, thigh), (knee, shin), (ankle, pose.rotation), (toe, pose.rotation)] {
-            set(joint, turn);
-        }
-    }
-    let trunk = DQuat::from_rotation_y(stance.heading_rad + gait.shoulder_twist_rad * phase_rad.cos())
-        * DQuat::from_rotation_x(gait.lean_rad);
-    set(Joint::Spine, stance.rotation.slerp(trunk, 0.5));
-    set(Joint::Chest, trunk);
-    let head =
-        DQuat::from_rotation_y(stance.heading_rad) * DQuat::from_rotation_x(gait.lean_rad + gait.head_rad);
-    set(Joint::Neck, trunk.slerp(head, 0.5));
-    set(Joint::Head, head);
-    for (side, sign) in [(0, 1.0), (1, -1.0)] {
-        let [upper, lower] = arm(trunk, sign, phase_rad, gait);
-        let [shoulder, elbow, wrist, fingers] = ARMS[side];
-        for (joint, turn) in [(shoulder, upper), (elbow, lower), (wrist, lower), (fingers, lower)] {
-            set(joint, turn);
+        let hip = hips + stance.rotation * hip_offset(foot);
+        let [thigh, shin] = leg(hip, pose.ankle, pose.rotation * DVec3::Z)?;
+        for (joint, turn) in LEGS[foot].into_iter().zip([thigh, shin, pose.rotation, pose.rotation]) {
+            all[joint.index()] = turn;
         }
     }
     Some(all)
+}
+
+/// World rotations of hips, trunk, head and arms; those of the legs are the hips'.
+fn upper_body(stance: &Stance, phase_rad: f64, gait: &GaitParameters) -> [DQuat; N_JOINTS] {
+    let mut all = [stance.rotation; N_JOINTS];
+    let heading = stance.heading_rad;
+    let trunk = DQuat::from_rotation_y(heading + gait.shoulder_twist_rad * phase_rad.cos())
+        * DQuat::from_rotation_x(gait.lean_rad);
+    let head = DQuat::from_rotation_y(heading) * DQuat::from_rotation_x(gait.lean_rad + gait.head_rad);
+    all[Joint::Spine.index()] = stance.rotation.slerp(trunk, 0.5);
+    all[Joint::Chest.index()] = trunk;
+    all[Joint::Neck.index()] = trunk.slerp(head, 0.5);
+    all[Joint::Head.index()] = head;
+    for (joints, sign) in ARMS.into_iter().zip([1.0, -1.0]) {
+        let [upper, lower] = arm(trunk, sign, phase_rad, gait);
+        for (joint, turn) in joints.into_iter().zip([upper, lower, lower, lower]) {
+            all[joint.index()] = turn;
+        }
+    }
+    all
 }
 
 /// Joints of both legs from the hip down, left first.
