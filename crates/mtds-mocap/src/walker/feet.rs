@@ -5,7 +5,8 @@
 //! stands   f < duty            toe at plant k; the heel rises over the last part
 //! swings   f ≥ duty            toe from plant k to plant k + 1
 //!
-//! plant k is under the body in the middle of its stance: distance on the route = L (k + duty/2 + φ_foot/2π)
+//! plant k is under the body in the middle of its stance: distance on the route = L (k + duty/2 + φ_foot/2π),
+//! less most of what the rising heel will bring the ankle forward, so that the leg reaches as far back as ahead
 //! ```
 
 use std::f64::consts::{PI, TAU};
@@ -18,7 +19,11 @@ use super::style::GaitParameters;
 use crate::gait::Foot;
 
 /// Part of the stance after which the heel rises.
-const HEEL_RISES: f64 = 0.55;
+const HEEL_RISES: f64 = 0.5;
+/// How far back a foot is planted, relative to what its rising heel makes up for.
+const PLANT_BACK: f64 = 0.9;
+/// Parts of the swing between which the heel comes down.
+const HEEL_FALLS: [f64; 2] = [0.1, 0.8];
 
 /// A foot at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +61,9 @@ fn strike_phase(foot: Foot) -> f64 {
 /// Toe and yaw of plant number `k`.
 fn plant(foot: Foot, k: f64, gait: &GaitParameters, route: &Route) -> (DVec3, f64) {
     let distance = gait.stride_length() * (k + 0.5 * gait.duty + strike_phase(foot) / TAU);
-    let place = route.at(distance);
+    let (sin, cos) = gait.heel_rise_rad.sin_cos();
+    let brought_forward = ANKLE_TO_TOE.z * (1.0 - cos) - ANKLE_TO_TOE.y * sin;
+    let place = route.at(distance - PLANT_BACK * brought_forward);
     let side = if foot == Foot::Left { 0.5 } else { -0.5 };
     let toe_height = ANKLE_HEIGHT + ANKLE_TO_TOE.y;
     let toe = place.world_from_local([side * gait.step_width, toe_height, ANKLE_TO_TOE.z]);
@@ -69,7 +76,7 @@ fn swing(foot: Foot, k: f64, w: f64, (gait, route): (&GaitParameters, &Route)) -
     let share = smooth(w);
     let lift = gait.foot_lift * (PI * w).sin().powi(2);
     // The heel comes down while the toe swings, so that the foot lands flat.
-    let heel = gait.heel_rise_rad * (1.0 - smooth(1.25 * w));
+    let heel = gait.heel_rise_rad * (1.0 - smooth((w - HEEL_FALLS[0]) / (HEEL_FALLS[1] - HEEL_FALLS[0])));
     (from.lerp(to, share) + DVec3::Y * lift, yaw_from + share * (yaw_to - yaw_from), heel)
 }
 

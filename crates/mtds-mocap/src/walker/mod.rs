@@ -49,7 +49,7 @@ const PACE_SECS: [f64; 2] = [5.0, 12.0];
 /// Phases of a cycle at which the usual height is measured.
 const N_HEIGHT_PHASES: usize = 120;
 /// How much lower the hips are than a straight route would allow, in metres.
-const BEND_ROOM: f64 = 0.015;
+const BEND_ROOM: f64 = 0.01;
 /// Strides of route before the first and after the last frame, so that every plant is on it.
 const N_SPARE_STRIDES: f64 = 3.0;
 
