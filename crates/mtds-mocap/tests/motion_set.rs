@@ -120,7 +120,7 @@ fn wrong_labels_on_real_clips_are_found() {
     for (factor, least) in [(0.25, 0.75), (4.0, 0.75)] {
         let found = clips.iter().filter(|clip| mislabelled(clip, factor).is_suspect()).count();
         let share = found as f64 / clips.len().max(1) as f64;
-        eprintln!("labelled {factor} times too fast: {found} of {} found", clips.len());
+        eprintln!("labelled with {factor} times the true rate: {found} of {} found", clips.len());
         assert!(clips.is_empty() || share > least, "{share}");
     }
 }

@@ -18,7 +18,7 @@ const LEAST_SPEED: f64 = 0.05;
 const REST_SHARE: f64 = 0.05;
 /// Shortest contact and shortest swing, in seconds.
 const SHORTEST_SECS: f64 = 0.1;
-/// The states before learning: standing at 0.1 m/s and 1 cm, swinging at 1.5 m/s and 8 cm; see the spec for `stay`.
+/// The states before learning: standing at 0.1 m/s and 1 cm, swinging at 1.5 m/s and 8 cm.
 const FIRST: TwoStates = TwoStates {
     stay: 0.9,
     mean: [[-1.9, 0.01], [0.44, 0.08]],
