@@ -1,0 +1,113 @@
+//! What can go wrong with motion capture, each with what was expected, what was found and what to try.
+
+use std::path::PathBuf;
+
+/// The one error type of the crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Bytes that are not a BVH file.
+    #[error("line {line}, column {column}: expected {expected}, found {found}; {hint}")]
+    Bvh {
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What could have stood there.
+        expected: String,
+        /// What stands there.
+        found: String,
+        /// What to try.
+        hint: &'static str,
+    },
+
+    /// Rules that are no rules.
+    #[error("skeleton rules: {0}")]
+    Rules(String),
+
+    /// A hierarchy that is no known body.
+    #[error(
+        "the skeleton fits no rule: the nearest, `{rig}`, lacks {missing}; the file has the joints {names}; \
+         write a rule for it in a file of your own"
+    )]
+    NoRig {
+        /// The rig whose rule found most joints.
+        rig: String,
+        /// Joints that it did not find and that cannot be done without.
+        missing: String,
+        /// Names in the file, comma separated.
+        names: String,
+    },
+
+    /// The operating system refused.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Io {
+        /// What was tried, e.g. `read`.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+
+    /// A file whose content cannot be used.
+    #[error("{}: {source}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
+
+    /// An array whose size does not fit.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// Which array, e.g. `positions of a track`.
+        what: String,
+        /// The size that would have fitted.
+        expected: String,
+        /// The size that came.
+        found: String,
+    },
+
+    /// A number that must be finite is not.
+    #[error("{what}: found {value}; expected a finite number")]
+    NotFinite {
+        /// Which number, e.g. `LeftKnee in frame 3`.
+        what: String,
+        /// The offending value.
+        value: f64,
+    },
+
+    /// A setting outside its range.
+    #[error("setting `{name}`: {why}")]
+    Setting {
+        /// The setting's name.
+        name: String,
+        /// What was found, what is allowed.
+        why: String,
+    },
+
+    /// What the library of models refused, e.g. a family without sequences.
+    #[error(transparent)]
+    Library(#[from] mtds::Error),
+}
+
+/// Result of the crate's fallible operations.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A size mismatch.
+    pub(crate) fn shape(
+        what: impl Into<String>,
+        expected: impl std::fmt::Display,
+        found: impl std::fmt::Display,
+    ) -> Self {
+        Self::Shape { what: what.into(), expected: expected.to_string(), found: found.to_string() }
+    }
+
+    /// A setting outside its range.
+    pub(crate) fn setting(name: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Setting { name: name.into(), why: why.into() }
+    }
+}

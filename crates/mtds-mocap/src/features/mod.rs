@@ -1,0 +1,128 @@
+//! From a clean clip to a sequence of a family: outputs `y ∈ R^64`, inputs `u ∈ R^32`, the style as its label.
+//!
+//! ```
+//! use mtds_mocap::features::{FeatureSettings, Features, family};
+//! use mtds_mocap::walker::{Style, Walker};
+//!
+//! # fn main() -> mtds_mocap::Result<()> {
+//! let sequences = Style::ALL.iter().enumerate().map(|(i, style)| {
+//!     let walk = Walker::new(style.parameters()).walk(120, &mut mtds::random::stream(1, i as u64))?;
+//!     Features::of_track(&walk.track, &FeatureSettings::default())?.to_sequence(style.name(), style.name())
+//! });
+//! let family = family(sequences.collect::<Result<Vec<_>, _>>()?)?;
+//! assert_eq!((family.n_seq(), family.d_obs(), family.d_input()), (8, 64, 32));
+//! # Ok(())
+//! # }
+//! ```
+
+mod inputs;
+mod leak;
+mod ridge;
+
+pub use inputs::{AHEAD_FRAMES, D_INPUT, Drive, HORIZON, N_AHEAD, input_names};
+pub use leak::{Columns, StyleLeak, style_leak};
+
+use mtds::family::{Family, Sequence, Signal};
+use serde::{Deserialize, Serialize};
+
+use crate::frame::{Outputs, facing_rad, output_names};
+use crate::gait::{Phase, contacts, outside_turns};
+use crate::path::{SmoothPath, Tolerance};
+use crate::{Error, JointTrack, Result};
+
+/// Time of a stride where a clip has no gait, in seconds.
+const USUAL_STRIDE_SECS: f64 = 1.15;
+
+/// How to take features from a clip.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FeatureSettings {
+    /// Width of the Gaussian under which facings are averaged, in seconds; 1/3.
+    pub facing_sigma_secs: f64,
+    /// How far the path may be from the hips; automatic.
+    pub tolerance: Tolerance,
+    /// Cut from both ends, in seconds, where people start and stop; 0.
+    pub trim_secs: f64,
+}
+
+impl Default for FeatureSettings {
+    fn default() -> Self {
+        Self { facing_sigma_secs: 1.0 / 3.0, tolerance: Tolerance::Automatic, trim_secs: 0.0 }
+    }
+}
+
+/// Outputs and inputs of a clip, and what they were made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Features {
+    /// Outputs, with the way back to the world; `T × 64`, `T` one less than the frames that were kept.
+    pub outputs: Outputs,
+    /// Inputs; `T × 32`.
+    pub inputs: Signal,
+    /// For each foot, left first, and each frame of the clip, whether it stands.
+    pub contacts: [Vec<bool>; 2],
+    /// Phase of the gait over the clip.
+    pub phase: Phase,
+    /// The smooth path of the clip.
+    pub path: SmoothPath,
+}
+
+impl Features {
+    /// Features of a clean clip at 30 frames per second that stands on the floor: see [`crate::signal::prepare`].
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if fewer than two frames are left; [`Error::Setting`] if a setting is out of range.
+    pub fn of_track(track: &JointTrack, settings: &FeatureSettings) -> Result<Self> {
+        let n_trim = trimmed_frames(track, settings)?;
+        let facing = facing_rad(track, settings.facing_sigma_secs);
+        let contacts = contacts(track);
+        let phase = Phase::of_contacts(&contacts);
+        let stride_frames = phase.stride_frames.unwrap_or(USUAL_STRIDE_SECS * track.fps);
+        let path = SmoothPath::of_track(track, &facing, stride_frames, settings.tolerance)?;
+        let outputs = Outputs::of_track(track, &facing)?;
+        let inputs = drive(&path, &phase, track).inputs()?;
+        let rows = n_trim..outputs.values.n_time() - n_trim;
+        // Row t of the inputs looks ahead from frame t; row t of the outputs is frame t + 1.
+        let inputs = inputs.slice(rows.clone());
+        Ok(Self { outputs: outputs.slice(rows), inputs, contacts, phase, path })
+    }
+
+    /// The features as a sequence of a family, labelled by style.
+    ///
+    /// # Errors
+    /// None for features as they were made.
+    pub fn to_sequence(&self, id: impl Into<String>, style: impl Into<String>) -> Result<Sequence> {
+        let sequence = Sequence::new(id, self.outputs.values.clone())?;
+        Ok(sequence.with_inputs(self.inputs.clone())?.with_label(style))
+    }
+}
+
+/// Frames to cut from each end, so many that at least two are left.
+fn trimmed_frames(track: &JointTrack, settings: &FeatureSettings) -> Result<usize> {
+    let (trim, sigma) = (settings.trim_secs, settings.facing_sigma_secs);
+    for (name, value) in [("trim_secs", trim), ("facing_sigma_secs", sigma)] {
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(Error::setting(name, format!("found {value}; give seconds, 0 or more")));
+        }
+    }
+    let n_trim = (trim * track.fps).round() as usize;
+    if track.n_frames() < n_trim.saturating_mul(2).saturating_add(2) {
+        let expected = format!("at least {} frames, {n_trim} to cut from each end", 2 * n_trim + 2);
+        return Err(Error::shape("a motion", expected, track.n_frames()));
+    }
+    Ok(n_trim)
+}
+
+/// What drives a clip, with its path going on beyond the end.
+fn drive(path: &SmoothPath, phase: &Phase, track: &JointTrack) -> Drive {
+    let places: Vec<_> = (0..track.n_frames() + HORIZON).map(|t| path.at(t as f64)).collect();
+    let outside = outside_turns(&places, track.fps);
+    Drive { path: places, phase_rad: phase.rad.clone(), outside }
+}
+
+/// A family of motions, its columns named.
+///
+/// # Errors
+/// [`Error::Library`] without sequences, with two of one name, or with sequences of other widths.
+pub fn family(sequences: Vec<Sequence>) -> Result<Family> {
+    Ok(Family::new(sequences)?.with_output_names(output_names())?.with_input_names(input_names())?)
+}
