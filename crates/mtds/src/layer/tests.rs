@@ -4,13 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Numbers in (−1, 1) that look random.
+/// Numbers in [−1, 1) that look random.
 fn noise(n: usize, seed: usize) -> Vec<f64> {
-    (0..n)
-        .map(|i| ((i + 1) as f64 * 12.9898 + seed as f64 * 78.233).sin() * 43_758.545)
-        .map(|x| 2.0 * x.fract() - 1.0)
-        .map(|x| x.clamp(-1.0, 1.0))
-        .collect()
+    let hash = |i: usize| ((i + 1) as f64 * 12.9898 + seed as f64 * 78.233).sin() * 43_758.545;
+    (0..n).map(|i| 2.0 * hash(i).rem_euclid(1.0) - 1.0).collect()
 }
 
 fn panels<R: Real>(values: &[f64], n_columns: usize) -> Panels<R> {
