@@ -22,10 +22,15 @@ use super::scalar::{Real, Scalar};
 
 /// Most rows of a tile.
 const TILE: usize = 6;
-/// Rows of a panel that stay in the first cache: 16 KiB of f32.
-const DEPTH: usize = 256;
+/// Rows of a panel that stay in the first cache, with those of X and those that are fetched ahead: 8 KiB of f32.
+const DEPTH: usize = 128;
+/// The same for sums over the rows of both factors, whose tiles are loaded and stored more often.
+const DEPTH_TRANSPOSED: usize = 256;
 /// Rows of X that stay in the second cache beside it.
 const HEIGHT: usize = 192;
+/// For so many rows of X weights are worth fetching ahead: each is used a few times between two reads from memory. For
+/// fewer the memory is busy anyway, for more it has time enough.
+const FETCH_AHEAD: std::ops::RangeInclusive<usize> = 3..=64;
 /// Panels of a task.
 const GROUP: usize = 4;
 /// Multiplications below which sharing out costs more than it saves.
@@ -74,9 +79,11 @@ pub fn accumulate<R: Real, A: Arch>(x: PanelsRef<'_, R>, targets: &mut [Target<'
         let mut k = 0;
         while k < x.n_columns() {
             let depth = DEPTH.min(x.n_columns() - k);
-            for (w, out) in targets.iter_mut() {
+            for target in 0..targets.len() {
+                let ahead = ahead(targets, (target, k), depth);
+                let (w, out) = &mut targets[target];
                 let (w, out) = (&w[k..k + depth], &mut out[row..row + height]);
-                rows_of_tiles::<R, A>(x.rows(row, height), k / LANES, w, out);
+                rows_of_tiles::<R, A>(x.rows(row, height), k / LANES, (w, ahead), out);
             }
             k += depth;
         }
@@ -84,26 +91,40 @@ pub fn accumulate<R: Real, A: Arch>(x: PanelsRef<'_, R>, targets: &mut [Target<'
     }
 }
 
-/// All rows, cut into tiles of nearly equal height.
+/// The weights that come after rows `k .. k + depth` of a target: those of the next target, or further down the first.
+#[inline(always)]
+fn ahead<'a, R>(targets: &[Target<'a, R>], (target, k): (usize, usize), depth: usize) -> &'a [Sixteen<R>] {
+    let (w, from) = match targets.get(target + 1) {
+        Some((w, _)) => (*w, k),
+        None => (targets[0].0, k + depth),
+    };
+    &w[from..w.len().min(from + DEPTH)]
+}
+
+/// All rows, cut into tiles of nearly equal height; each fetches its share of `ahead`.
 #[inline(always)]
 fn rows_of_tiles<R: Real, A: Arch>(
     x: PanelsRef<'_, R>,
     panel: usize,
-    w: &[Sixteen<R>],
+    (w, mut ahead): (&[Sixteen<R>], &[Sixteen<R>]),
     out: &mut [Sixteen<R>],
 ) {
+    let share =
+        if FETCH_AHEAD.contains(&out.len()) { ahead.len().div_ceil(out.len().div_ceil(TILE)) } else { 0 };
     let mut row = 0;
     while row < out.len() {
         let left = out.len() - row;
         let n = left.div_ceil(left.div_ceil(TILE));
         let out = &mut out[row..row + n];
+        let (own, rest) = ahead.split_at(share.min(ahead.len()));
+        ahead = rest;
         match n {
-            6 => tile::<R, A, 6>(x, (panel, row), w, out),
-            5 => tile::<R, A, 5>(x, (panel, row), w, out),
-            4 => tile::<R, A, 4>(x, (panel, row), w, out),
-            3 => tile::<R, A, 3>(x, (panel, row), w, out),
-            2 => tile::<R, A, 2>(x, (panel, row), w, out),
-            _ => tile::<R, A, 1>(x, (panel, row), w, out),
+            6 => tile::<R, A, 6>(x, (panel, row), (w, own), out),
+            5 => tile::<R, A, 5>(x, (panel, row), (w, own), out),
+            4 => tile::<R, A, 4>(x, (panel, row), (w, own), out),
+            3 => tile::<R, A, 3>(x, (panel, row), (w, own), out),
+            2 => tile::<R, A, 2>(x, (panel, row), (w, own), out),
+            _ => tile::<R, A, 1>(x, (panel, row), (w, own), out),
         }
         row += n;
     }
@@ -114,11 +135,15 @@ fn rows_of_tiles<R: Real, A: Arch>(
 fn tile<R: Real, A: Arch, const N: usize>(
     x: PanelsRef<'_, R>,
     (panel, row): (usize, usize),
-    w: &[Sixteen<R>],
+    (w, ahead): (&[Sixteen<R>], &[Sixteen<R>]),
     out: &mut [Sixteen<R>],
 ) {
     let mut sum: [Pack<R, A>; N] = std::array::from_fn(|j| Pack::new(out[j].0));
+    let mut ahead = ahead.chunks(ahead.len().div_ceil(w.len().div_ceil(LANES)).max(1));
     for (p, w) in w.chunks(LANES).enumerate() {
+        for line in ahead.next().unwrap_or_default() {
+            fetch(line);
+        }
         let x = &x.panel(panel + p)[row..row + N];
         for k in 0..w.len().min(LANES) {
             let wk = Pack::new(w[k].0);
@@ -132,13 +157,26 @@ fn tile<R: Real, A: Arch, const N: usize>(
     }
 }
 
+/// Asks for a line to be in the first cache when it is needed.
+#[inline(always)]
+fn fetch<R>(line: &Sixteen<R>) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; it reads nothing, needs no more than SSE, and the address is that of a reference.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}
+
 /// `out += Xᵀ H` for the columns of some panels of X; `out` is row-major with a row per such column.
 #[inline(always)]
 pub fn accumulate_transposed<R: Real, A: Arch>(panels: &[&[Sixteen<R>]], h: PanelsRef<'_, R>, out: &mut [R]) {
     let width = h.n_columns();
     let mut row = 0;
     while row < h.n_rows() {
-        let depth = DEPTH.min(h.n_rows() - row);
+        let depth = DEPTH_TRANSPOSED.min(h.n_rows() - row);
         for column in 0..h.n_panels() {
             let h = &h.panel(column)[row..row + depth];
             for (x, out) in panels.iter().zip(out.chunks_mut(LANES * width)) {
