@@ -16,6 +16,8 @@ pub mod product;
 #[cfg(test)]
 mod product_tests;
 pub(crate) mod recurrent;
+#[cfg(test)]
+mod recurrent_tests;
 pub mod scalar;
 
 pub use dispatch::{Kernel, Level, dispatch, dispatch_at};
