@@ -277,7 +277,7 @@ pub fn add_transposed_product<R: Real>(panels: &[&[Sixteen<R>]], h: PanelsRef<'_
     if out.is_empty() || h.n_rows() == 0 {
         return;
     }
-    assert!(out.len() % width == 0 && (out.len() / width).div_ceil(LANES) == panels.len());
+    assert!(out.len().is_multiple_of(width) && (out.len() / width).div_ceil(LANES) == panels.len());
     let work = h.n_rows() * out.len();
     let tasks: Vec<_> = panels.chunks(GROUP).zip(out.chunks_mut(GROUP * LANES * width)).collect();
     Sharing::of(work).for_each(tasks, |(panels, out)| dispatch(AccumulateTransposed { panels, h, out }));
