@@ -150,6 +150,12 @@ impl Mocap {
         self.gru.adjoint(&w.gru, self.inputs.view(), t.d_states.view(), &mut t.gru, &mut g)
     }
 
+    /// The predictions of the last step, row-major.
+    #[cfg(test)]
+    pub fn predicted(&self) -> Vec<f32> {
+        self.head.outputs(&self.tapes.head).to_rows()
+    }
+
     /// Generates frames one by one from arranged weights, as someone who steers would see them; the last frame.
     pub fn generate(&mut self, n_frames: usize) -> Result<Vec<f32>> {
         let (w, t, batch) = (&self.weights, &mut self.tapes, self.size.batch);

@@ -202,3 +202,40 @@ impl Work for Generate {
         Some(format!("{:.0} frames per second, one by one, one sequence", FRAMES as f64 / median_ms * 1e3))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agreement::compare;
+
+    /// Eager PyTorch 2.15: `{"work":"w1","do":"check","hidden":64,"batch":3}` to `bench/peers/torch_worker.py`.
+    #[test]
+    fn a_small_step_has_the_numbers_of_the_peer() {
+        let norms = [
+            ("wih", 1.555_064_96e-3),
+            ("whh", 5.158_293_92e-4),
+            ("bih", 1.377_997_03e-3),
+            ("bhh", 6.907_119_76e-4),
+            ("H", 2.175_941_09e-3),
+            ("Wz", 2.603_232_60e-2),
+            ("bz", 2.184_358_29e-2),
+            ("z", 2.597_348_89e-4),
+        ];
+        let gradient_norms = norms.map(|(name, norm)| (name.to_string(), norm)).into_iter().collect();
+        let known = Check::Step(StepCheck { loss: 0.337_490_469, gradient_norms });
+        let found = W1::new("w1", W1Size { hidden: 64, batch: 3 }).check().unwrap().unwrap();
+        let agreement = compare("w1", ("mtds", &found), ("torch", &known));
+        assert!(agreement.agrees, "{}", agreement.detail);
+    }
+
+    #[test]
+    fn frames_one_by_one_equal_the_sequence() {
+        let size = W1Size { hidden: 20, batch: 1 };
+        let (mut model, parameters) = Mocap::new(size).unwrap();
+        let mut gradient = vec![0.0; parameters.len()];
+        model.step(&parameters, &mut gradient).unwrap();
+        let whole = model.predicted();
+        let n_time = crate::w1_inputs::N_TIME;
+        assert_eq!(model.generate(n_time).unwrap(), whole[whole.len() - whole.len() / n_time..]);
+    }
+}
