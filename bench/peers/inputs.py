@@ -1,10 +1,18 @@
-"""Inputs of the training step W2, hashed rather than drawn, so that every engine has the same bits.
+"""Inputs of the training steps W1 and W2, hashed rather than drawn, so that every engine has the same bits.
+
+W1 is one step on the paper's mocap model: a shared GRU (1024), a bottleneck (24), a tanh recurrent layer (128)
+and an emission (64) with parameters from a code (7), 16 sequences of length 64, Adam with step 1e-4.
 
 W2 is one step of Algorithm 1 on the oscillators: 4 000 particles for 128 sequences of length 80, five
 resampled particles per sequence, a generator 13 → 300 → 26, and Adam with step 1e-4.
 """
 
+import collections
+
 import numpy as np
+
+W1_TIME, W1_INPUTS, W1_BOTTLENECK, W1_STATES, W1_OUTPUTS, W1_CODE = 64, 32, 24, 128, 64, 7
+W1Size = collections.namedtuple("W1Size", "hidden batch")
 
 N_PARTICLE, N_SEQ, N_TIME, N_RESAMPLED = 4000, 128, 80, 5
 N_HIDDEN, D_FEATURE, D_THETA, D_CODE = 300, 13, 26, 4
@@ -26,6 +34,40 @@ def h32(n, seed, scale):
 
 def _array(shape, seed, scale):
     return h32(int(np.prod(shape)), seed, scale).reshape(shape)
+
+
+def w1_size(request):
+    """What a request asks for, or the paper's sizes."""
+    return W1Size(int(request.get("hidden", 1024)), int(request.get("batch", 16)))
+
+
+def w1_blocks():
+    """Lengths of A, B, C, d in what the generator makes for a sequence."""
+    return [W1_STATES * W1_STATES, W1_STATES * W1_BOTTLENECK, W1_OUTPUTS * W1_STATES, W1_OUTPUTS]
+
+
+def w1_parameters(size):
+    """Parameters at step 0: those of the GRU, the bottleneck, the generator, and the codes."""
+    scale, generated = size.hidden**-0.5, sum(w1_blocks())
+    return {
+        "wih": _array((3 * size.hidden, W1_INPUTS), 1, scale),
+        "whh": _array((3 * size.hidden, size.hidden), 2, scale),
+        "bih": _array((3 * size.hidden,), 3, scale),
+        "bhh": _array((3 * size.hidden,), 4, scale),
+        "H": _array((W1_BOTTLENECK, size.hidden), 5, scale),
+        "Wz": _array((generated, W1_CODE), 6, 0.01),
+        "bz": _array((generated,), 7, 0.08),
+        "z": _array((size.batch, W1_CODE), 8, 1.0),
+    }
+
+
+def w1_data(size):
+    """The fixed bias of the second layer, inputs and outputs, steps first."""
+    return {
+        "bias": _array((W1_STATES,), 9, 0.1),
+        "inputs": _array((W1_TIME, size.batch, W1_INPUTS), 10, 1.0),
+        "outputs": _array((W1_TIME, size.batch, W1_OUTPUTS), 11, 1.0),
+    }
 
 
 def w2_parameters():

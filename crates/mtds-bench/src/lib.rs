@@ -12,6 +12,7 @@ pub mod peer;
 pub mod problem;
 pub mod protocol;
 pub mod report;
+pub mod w1_inputs;
 pub mod work;
 
 pub use error::{Error, Result};

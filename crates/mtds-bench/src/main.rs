@@ -11,15 +11,18 @@ use mtds_bench::interleave::{Contestant, Measured, Schedule, measure};
 use mtds_bench::peer::Peer;
 use mtds_bench::problem::AdaisProblem;
 use mtds_bench::protocol::Request;
-use mtds_bench::report::{self, Report, Settings};
-use mtds_bench::work::{Work, WorkSettings, own_works, stl};
-use mtds_bench::{Error, Result, inputs};
+use mtds_bench::report::{self, Note, Report, Row, Settings};
+use mtds_bench::work::{Work, WorkSettings, own_works, stl, w1};
+use mtds_bench::{Error, Result, inputs, w1_inputs};
 
 /// The peers, each with its worker `<name>_worker.py`.
 const FRAMEWORKS: &[&str] = &["torch", "jax"];
 const SAMPLERS: &[&str] = &["numpyro"];
 /// An ESS can never be twice the number of draws: every pass is taken.
 const NEVER_STOP: f64 = 2.0;
+/// What `--only` takes.
+const NAMES: [&str; 8] =
+    [w1::NAME, w1::Generate::NAME, w1::ALL_SIZES, "w2", "adais-all", "adais-early", "tracked", stl::NAME];
 /// Compilation by a peer on a busy machine takes minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -42,8 +45,9 @@ struct Arguments {
     /// Threads of every engine
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
-    /// Only these works: w2, adais-all, adais-early, tracked, stl-nuts
-    #[arg(long, value_name = "WORK", value_delimiter = ',', value_parser = ["w2", "adais-all", "adais-early", "tracked", "stl-nuts"])]
+    /// Only these works: w1, w1-generate, w2, adais-all, adais-early, tracked, stl-nuts, and w1-sizes, which is
+    /// not run otherwise
+    #[arg(long, value_name = "WORK", value_delimiter = ',', value_parser = NAMES)]
     only: Vec<String>,
     /// The step at which the update of the posterior is timed
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(10..=80))]
@@ -65,12 +69,23 @@ struct Assignment {
 }
 
 impl Assignment {
-    /// Fewer and single rounds for a work that takes seconds, one per sequence.
+    /// Fewer and single rounds for works that take seconds, for `stl-nuts` one per sequence.
     fn schedule(&self, usual: Schedule) -> Schedule {
-        match self.name == stl::NAME {
-            true => Schedule { turns: usual.turns.min(stl::N_SEQ), rounds: 1, warm_up_ms: 0.0 },
-            false => usual,
+        match self.name {
+            stl::NAME => Schedule { turns: usual.turns.min(stl::N_SEQ), rounds: 1, warm_up_ms: 0.0 },
+            w1::NAME => Schedule { rounds: usual.rounds.min(3), ..usual },
+            _ if self.is_size() => Schedule { turns: usual.turns.min(5), rounds: 2, warm_up_ms: 0.0 },
+            _ => usual,
         }
+    }
+
+    fn is_size(&self) -> bool {
+        w1::SIZES.iter().any(|(name, _)| *name == self.name)
+    }
+
+    fn is_wanted(&self, only: &[String]) -> bool {
+        let named = |name: &str| only.iter().any(|wanted| wanted == name);
+        if self.is_size() { named(w1::ALL_SIZES) } else { only.is_empty() || named(self.name) }
     }
 }
 
@@ -107,19 +122,27 @@ fn measure_all(arguments: &Arguments, settings: &WorkSettings) -> Result<Report>
     let problem = settings.problem.write(folder.path())?;
     let mut works = own_works(settings)?;
     let schedule = schedule(arguments);
-    let wanted =
-        |a: &Assignment| arguments.only.is_empty() || arguments.only.iter().any(|name| name == a.name);
-    let assignments: Vec<_> = assignments(settings, &problem).into_iter().filter(wanted).collect();
+    let mut assignments = assignments(settings, &problem);
+    assignments.retain(|assignment| assignment.is_wanted(&arguments.only));
     let mut peers = start_peers(arguments, &assignments)?;
-    let (mut rows, mut checks) = (Vec::new(), Vec::new());
+    let (mut rows, mut checks, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for assignment in assignments {
         let schedule = assignment.schedule(schedule);
         let measured = measure(&mut contestants(&assignment, &mut works, &mut peers), schedule)?;
-        rows.extend(report::rows(assignment.name, &measured));
+        let own_rows = report::rows(assignment.name, &measured);
+        notes.extend(note(&mut works, &own_rows));
+        rows.extend(own_rows);
         checks.extend(agreements(&assignment, &measured));
     }
     let settings = report_settings(schedule, settings);
-    Ok(Report { rows, checks, settings, seed: arguments.seed, version: env!("CARGO_PKG_VERSION") })
+    Ok(Report { rows, checks, notes, settings, seed: arguments.seed, version: env!("CARGO_PKG_VERSION") })
+}
+
+/// What our own work says about its row, the first of a work.
+fn note(works: &mut [Box<dyn Work>], rows: &[Row]) -> Option<Note> {
+    let row = rows.first()?;
+    let work = works.iter_mut().find(|work| work.name() == row.work)?;
+    Some(Note { work: row.work.clone(), text: work.note(row.median_ms)? })
 }
 
 fn work_settings(arguments: &Arguments) -> Result<WorkSettings> {
@@ -163,7 +186,7 @@ fn start_peers(arguments: &Arguments, assignments: &[Assignment]) -> Result<Vec<
     FRAMEWORKS.iter().chain(SAMPLERS).filter(needed).map(start).collect()
 }
 
-fn assignments(settings: &WorkSettings, problem: &Path) -> [Assignment; 5] {
+fn assignments(settings: &WorkSettings, problem: &Path) -> Vec<Assignment> {
     let on_problem = |work: &str| {
         let request = Request::new(work).with("problem", problem.to_string_lossy().as_ref());
         request.with("at", settings.at).with("seed", settings.seed)
@@ -174,19 +197,30 @@ fn assignments(settings: &WorkSettings, problem: &Path) -> [Assignment; 5] {
         request: on_problem("adais").with("ess_stop", ess_stop),
         golden: None,
     };
-    let w2 = inputs::w2_reference();
-    [
+    let own = |name: &'static str| Assignment { name, peers: &[], request: Request::new(name), golden: None };
+    let sized = |&(name, size): &(&'static str, w1_inputs::W1Size)| Assignment {
+        name,
+        peers: FRAMEWORKS,
+        request: Request::new(w1::NAME).with("hidden", size.hidden).with("batch", size.batch),
+        golden: None,
+    };
+    let (w1, w2) = (w1_inputs::w1_reference(), inputs::w2_reference());
+    let mut assignments = vec![
+        Assignment { name: w1::NAME, peers: FRAMEWORKS, request: Request::new(w1::NAME), golden: Some(w1) },
+        own(w1::Generate::NAME),
         Assignment { name: "w2", peers: FRAMEWORKS, request: Request::new("w2"), golden: Some(w2) },
         adais("adais-all", NEVER_STOP),
         adais("adais-early", settings.ess_stop),
-        Assignment { name: "tracked", peers: &[], request: Request::new("tracked"), golden: None },
+        own("tracked"),
         Assignment {
             name: stl::NAME,
             peers: SAMPLERS,
             request: on_problem(stl::NAME).with("n_seq", stl::N_SEQ),
             golden: None,
         },
-    ]
+    ];
+    assignments.extend(w1::SIZES.iter().map(sized));
+    assignments
 }
 
 fn contestants<'a>(
@@ -215,6 +249,9 @@ fn print(report: &Report) {
     for c in &report.checks {
         let verdict = if c.agrees { "agrees" } else { "DISAGREES" };
         println!("{}: {} {verdict} with {}: {}", c.work, c.engine, c.reference, c.detail);
+    }
+    for note in &report.notes {
+        println!("{}: {}", note.work, note.text);
     }
     if report.rows.is_empty() {
         println!("nothing was timed: no work of our own is registered; try --peers");

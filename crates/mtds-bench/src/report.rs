@@ -28,6 +28,15 @@ pub struct Row {
     pub spread: f64,
 }
 
+/// A sentence about one of our own works.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Note {
+    /// Name of the work.
+    pub work: String,
+    /// The sentence.
+    pub text: String,
+}
+
 /// The settings that a result depends on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
@@ -50,6 +59,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// One entry per comparison of two engines.
     pub checks: Vec<Agreement>,
+    /// What our own works have to add.
+    pub notes: Vec<Note>,
     /// How it was run.
     pub settings: Settings,
     /// Seed of whatever is random.
@@ -180,7 +191,7 @@ mod tests {
     fn the_json_has_flat_rows_with_settings_seed_and_version() {
         let settings = Settings { turns: 8, rounds: 5, threads: 2, at: 40, ess_stop: 0.6 };
         let rows = rows("w2", &[measured("mtds 0.1.0", false, &[5.0; 4])]);
-        let report = Report { rows, checks: vec![], settings, seed: 7, version: "0.1.0" };
+        let report = Report { rows, checks: vec![], notes: vec![], settings, seed: 7, version: "0.1.0" };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bench.json");
         report.write(&path).unwrap();

@@ -53,6 +53,7 @@ pub mod family;
 pub mod generator;
 pub mod infer;
 pub mod kernel;
+pub mod layer;
 pub mod learn;
 pub mod model;
 pub mod predict;

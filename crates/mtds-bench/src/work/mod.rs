@@ -1,17 +1,20 @@
 //! Our own works, one file each, and the registry of them.
 
 mod adais;
+mod mocap;
 pub mod stl;
+pub mod w1;
 mod w2;
 
 use crate::check::Check;
 use crate::error::Result;
 use crate::problem::AdaisProblem;
+use crate::w1_inputs::W1Size;
 
 /// Something that is timed in this process.
 pub trait Work {
-    /// Name of the work, the same as that of the peers' row: `w2`, `adais-all`, `adais-early`, `stl-nuts`; or
-    /// `tracked`, which no peer does.
+    /// Name of the work, the same as that of the peers' row: `w1` and its sizes, `w2`, `adais-all`, `adais-early`, `stl-nuts`; or
+    /// `tracked` and `w1-generate`, which no peer does.
     fn name(&self) -> &str;
 
     /// Threads that it uses: those of the pool that it is called in.
@@ -29,6 +32,11 @@ pub trait Work {
     /// # Errors
     /// If the library refuses the inputs or diverges.
     fn check(&mut self) -> Result<Option<Check>>;
+
+    /// What else there is to say about a round of this time; memory that only rounds need may be given back.
+    fn note(&mut self, _median_ms: f64) -> Option<String> {
+        None
+    }
 }
 
 /// What a work is built from.
@@ -53,13 +61,17 @@ pub struct WorkSettings {
 pub fn own_works(settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
     // No effective sample size exceeds the number of draws by a factor of one: all passes are made.
     let all_passes = 1.0;
-    Ok(vec![
+    let mut works: Vec<Box<dyn Work>> = vec![
+        Box::new(w1::Generate::new()?),
         Box::new(w2::W2::new()?),
         Box::new(adais::Adais::new("adais-all", all_passes, settings)?),
         Box::new(adais::Adais::new("adais-early", settings.ess_stop, settings)?),
         Box::new(adais::Tracked::new(settings)?),
         Box::new(stl::Stl::new(settings)),
-    ])
+    ];
+    let sized = |(name, size): &(&str, W1Size)| -> Box<dyn Work> { Box::new(w1::W1::new(name, *size)) };
+    works.extend([(w1::NAME, W1Size::PAPER)].iter().chain(w1::SIZES).map(sized));
+    Ok(works)
 }
 
 /// The input of every oscillator: 1, then 0.

@@ -10,9 +10,18 @@ mod elementary;
 mod inverse;
 pub mod normal;
 pub mod pack;
+pub(crate) mod packing;
+pub mod panels;
+pub mod product;
+#[cfg(test)]
+mod product_tests;
+pub(crate) mod recurrent;
+#[cfg(test)]
+mod recurrent_tests;
 pub mod scalar;
 
 pub use dispatch::{Kernel, Level, dispatch, dispatch_at};
 pub use inverse::invert_in_place;
 pub use pack::{Arch, Fused, LANES, Pack, Separate};
+pub use panels::{Panels, PanelsRef};
 pub use scalar::{Lanes, Real, Scalar};
