@@ -131,6 +131,6 @@ pub struct Choice {
     pub value: serde_json::Value,
     /// Why.
     pub why: String,
-    /// Whether a person asked for it.
+    /// Whether a person asked for it, and it would have been another.
     pub asked: bool,
 }

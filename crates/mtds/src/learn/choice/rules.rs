@@ -27,18 +27,20 @@ struct Chooser {
 }
 
 impl Chooser {
-    fn choose<T: Clone + Serialize>(
+    fn choose<T: Clone + PartialEq + Serialize>(
         &mut self,
         key: &str,
         wished: Option<&T>,
         (found, why): (T, impl Into<String>),
     ) -> T {
+        // A wish for what would be chosen anyway has the same reason, so that a replayed fit says the same.
+        let asked = wished.is_some_and(|wished| *wished != found);
         let value = wished.cloned().unwrap_or(found);
         self.table.push(Choice {
             key: key.to_owned(),
             value: serde_json::to_value(&value).unwrap_or_default(),
-            why: if wished.is_some() { "as asked".into() } else { why.into() },
-            asked: wished.is_some(),
+            why: if asked { "as asked".into() } else { why.into() },
+            asked,
         });
         value
     }

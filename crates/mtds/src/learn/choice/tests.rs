@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(&wishes, &Wishes::from(choices.clone()));
         let (replayed, again) = resolve(&wishes, &facts).unwrap();
         prop_assert_eq!(&replayed, &choices);
-        prop_assert!(again.iter().zip(&why).all(|(a, b)| a.key == b.key && a.value == b.value && a.asked));
+        prop_assert_eq!(&again, &why);
         prop_assert_eq!(why.len(), serde_json::to_value(&choices).unwrap().as_object().unwrap().len());
     }
 }
