@@ -1,7 +1,9 @@
 //! What can go wrong between this crate and the disk, each with the path and what to try.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::problem::{DataError, Place, Problem};
 
 /// Errors of reading and writing.
 #[derive(Debug, thiserror::Error)]
@@ -89,6 +91,10 @@ pub enum Error {
         /// Which file, what is wrong with it, what to try.
         source: mtds::Error,
     },
+
+    /// A file of sequences that cannot be used.
+    #[error(transparent)]
+    Data(#[from] Box<DataError>),
 }
 
 /// Result of reading and writing.
@@ -105,5 +111,10 @@ impl Error {
     pub(crate) fn model(path: impl Into<PathBuf>) -> impl FnOnce(mtds::Error) -> Self {
         let path = path.into();
         move |source| Self::Model { path, source }
+    }
+
+    /// A file of sequences, where in it, and what is wrong there.
+    pub(crate) fn data(path: &Path, place: Place, problem: Problem) -> Self {
+        Self::Data(Box::new(DataError { path: path.into(), place, problem }))
     }
 }

@@ -1,8 +1,46 @@
-//! Where families come from and where models go.
+//! Where families come from and where models go: files of sequences, the built-in family, model directories.
+//!
+//! A family is read from a long table (CSV, Parquet, JSON lines, plain or compressed by gzip) with a row per
+//! sequence and time, or from the arrays of an NPZ file:
+//!
+//! ```
+//! use std::path::Path;
+//! use mtds_data::{Format, ReadOptions, read_family_from};
+//!
+//! # fn main() -> mtds_data::Result<()> {
+//! let text = "series,t,y,label\na,2024-01-01,0.5,calm\na,2024-01-02,,calm\nb,2024-01-01,0.7,\n";
+//! let read = read_family_from(text.as_bytes(), Format::Csv, Path::new("stdin"), &ReadOptions::default())?;
+//! assert_eq!((read.family.n_seq(), read.family.n_observed()), (2, 2));
+//! assert_eq!(read.time.format(0, 3), "2024-01-04");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Which column is what: `series`, `t` and `label`, or the names in [`ReadOptions`]. Outputs are the columns
+//! named there, else `y`, `y1`, `y_left`, …, else all others that hold numbers; inputs are those named, else `u`,
+//! `u1`, …. A column holds numbers if its first value is one; a later cell that is none is an error, not text.
+//! An output that is empty, NaN, NA or null is missing. Times are integers, numbers or dates in steps
+//! of one length; steps without a row are missing, and everything else about time is refused, or
+//! resampled on request. Whatever a reader noticed is in [`ReadFamily::notes`], and an error says file, row,
+//! column, what was expected, what was found and what to try.
+//!
+//! [`write_family`] writes what the readers read; [`write_table`] writes results.
 
 pub mod directory;
 pub mod error;
+mod format;
 pub mod model;
+mod note;
 pub mod oscillators;
+mod problem;
+mod read;
+mod time;
+mod write;
 
 pub use error::{Error, Result};
+pub use format::Format;
+pub use note::Note;
+pub use problem::{DataError, Place, Problem};
+pub use read::{Columns, ReadFamily, ReadOptions, Resample, ResampleMethod, read_family, read_family_from};
+pub use time::{Step, Time, TimeAxis, TimeKind};
+pub use write::{Column, Table, family_table, write_family, write_table, write_table_to};

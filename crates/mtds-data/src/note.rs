@@ -1,0 +1,73 @@
+//! What a reader noticed, did or left out, for the person who has the file.
+
+use std::fmt;
+
+use crate::read::Resample;
+use crate::time::Step;
+
+/// Something worth knowing about a file that could be read.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the texts say what each field is")]
+pub enum Note {
+    /// Steps without a row; their outputs are missing.
+    Gaps { series: String, n_gaps: usize, n_steps: usize, before_row: u64, after_row: u64 },
+    /// Several rows of one time, which were averaged.
+    Duplicates { series: String, n_rows: usize, first_row: u64, second_row: u64 },
+    /// Rows were brought to steps of one length.
+    Resampled { resample: Resample, n_rows: usize, n_steps: usize },
+    /// A column that is not used.
+    IgnoredColumn { name: String, why: String },
+    /// Rows with inputs and no outputs at the end of sequences: inputs known ahead.
+    InputsAhead { n_seq: usize, n_steps: usize },
+    /// All sequences have the same inputs, which are kept once.
+    CommonInputs,
+    /// No sequence has two rows, so the step is a guess.
+    GuessedStep { step: Step },
+    /// Times that jitter around steps of one length.
+    Jitter { step: Step },
+    /// Rows that were not in order of time.
+    Unsorted { series: String, row: u64 },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gaps { series, n_gaps, n_steps, before_row, after_row } => write!(
+                f,
+                "sequence `{series}`: {n_steps} step(s) missing in {n_gaps} gap(s), the first between rows \
+                 {before_row} and {after_row}"
+            ),
+            Self::Duplicates { series, n_rows, first_row, second_row } => write!(
+                f,
+                "sequence `{series}`: {n_rows} row(s) repeat a time and were averaged, the first in rows \
+                 {first_row} and {second_row}"
+            ),
+            Self::Resampled { resample, n_rows, n_steps } => {
+                let method = match resample.method {
+                    crate::read::ResampleMethod::Mean => "by mean",
+                    crate::read::ResampleMethod::Linear => "linearly",
+                };
+                write!(f, "{n_rows} row(s) became {n_steps} step(s) of {}, {method}", resample.step)
+            }
+            Self::IgnoredColumn { name, why } => write!(f, "column `{name}` is not used: {why}"),
+            Self::InputsAhead { n_seq, n_steps } => {
+                write!(
+                    f,
+                    "{n_steps} row(s) without outputs at the end of {n_seq} sequence(s): inputs known ahead"
+                )
+            }
+            Self::CommonInputs => write!(f, "all sequences have the same inputs"),
+            Self::GuessedStep { step } => {
+                write!(f, "no sequence has two rows, so a step is taken to be {step}")
+            }
+            Self::Jitter { step } => write!(f, "times jitter slightly around steps of {step}"),
+            Self::Unsorted { series, row } => {
+                write!(
+                    f,
+                    "sequence `{series}`: row {row} is earlier than the one before it; rows were sorted"
+                )
+            }
+        }
+    }
+}

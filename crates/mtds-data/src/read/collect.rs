@@ -1,0 +1,229 @@
+//! Rows of a file, one after another, taken in by sequence, time and value; nothing else of the file is kept.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::cell::{Cell, Value};
+use super::options::ReadOptions;
+use super::roles::{Role, Roles};
+use crate::problem::{Place, Problem};
+use crate::time::{Time, TimeKind};
+use crate::{Error, Result};
+
+/// All rows of a file, in file order.
+pub(crate) struct Collector<'a> {
+    pub file: &'a Path,
+    pub roles: Roles,
+    /// The sequences in order of appearance.
+    pub series: Vec<Series>,
+    /// Times, all of one kind.
+    pub times: Times,
+    /// The row of the file that each entry comes from.
+    pub rows: Vec<u64>,
+    /// The sequence of each entry.
+    pub series_of: Vec<u32>,
+    /// Values, entry by entry, `n_entries × roles.values.len()`; NaN where missing.
+    pub values: Vec<f64>,
+    /// What is known about the content of each value column.
+    pub contents: Vec<Content>,
+    by_id: HashMap<String, u32>,
+}
+
+/// What is known of a sequence before its rows are put in order.
+pub(crate) struct Series {
+    pub id: String,
+    /// The label, and the row that gave it.
+    pub label: Option<(String, u64)>,
+    pub n_rows: usize,
+}
+
+/// What a column holds, as far as it has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Nothing yet.
+    Nothing,
+    /// Numbers.
+    Numbers,
+    /// Something else, first in this row; only of columns that nobody named.
+    Else {
+        /// The row.
+        row: u64,
+    },
+}
+
+/// Times of one kind; integers serve dates, too, as microseconds.
+#[derive(Debug, Default)]
+pub(crate) struct Times {
+    /// The kind, from the first time on.
+    pub kind: Option<TimeKind>,
+    /// For all kinds but numbers.
+    pub integers: Vec<i64>,
+    /// For numbers.
+    pub numbers: Vec<f64>,
+}
+
+impl<'a> Collector<'a> {
+    /// Ready for the rows of a file with these columns.
+    pub fn new(file: &'a Path, names: Vec<String>, options: &ReadOptions) -> Result<Self> {
+        let roles = Roles::new(file, names, options)?;
+        let contents = vec![Content::Nothing; roles.values.len()];
+        Ok(Self {
+            file,
+            roles,
+            series: Vec::new(),
+            times: Times::default(),
+            rows: Vec::new(),
+            series_of: Vec::new(),
+            values: Vec::new(),
+            contents,
+            by_id: HashMap::new(),
+        })
+    }
+
+    /// Takes in a row; `cell(position)` gives its values.
+    ///
+    /// # Errors
+    /// Whatever `cell` fails with, and [`Error::Data`] at the first cell that does not fit.
+    pub fn push<'c>(&mut self, row: u64, cell: impl Fn(usize) -> Result<Cell<'c>>) -> Result<()> {
+        let series = self.find_series(row, cell(self.roles.series)?)?;
+        self.push_time(row, cell(self.roles.time)?)?;
+        if let Some(at) = self.roles.label {
+            self.take_label(row, series, cell(at)?)?;
+        }
+        for column in 0..self.roles.values.len() {
+            let found = cell(self.roles.values[column].position)?;
+            let value = self.value(row, column, found)?;
+            self.values.push(value);
+        }
+        self.rows.push(row);
+        self.series_of.push(series);
+        self.series[series as usize].n_rows += 1;
+        Ok(())
+    }
+
+    /// The number of the sequence with this name, a new one if need be.
+    fn find_series(&mut self, row: u64, cell: Cell<'_>) -> Result<u32> {
+        if cell.is_empty() {
+            return Err(self.error(row, self.roles.series, Problem::MissingSeries));
+        }
+        cell.with_text(|id| {
+            // Files are mostly sorted by sequence, so the one before is mostly right.
+            if let Some(&last) = self.series_of.last()
+                && self.series[last as usize].id == id
+            {
+                return Ok(last);
+            }
+            if let Some(&known) = self.by_id.get(id) {
+                return Ok(known);
+            }
+            let new = self.series.len() as u32;
+            self.by_id.insert(id.into(), new);
+            self.series.push(Series { id: id.into(), label: None, n_rows: 0 });
+            Ok(new)
+        })
+    }
+
+    fn push_time(&mut self, row: u64, cell: Cell<'_>) -> Result<()> {
+        let Some((time, kind)) = cell.time() else {
+            return Err(self.error(row, self.roles.time, Problem::BadTime { found: cell.shown() }));
+        };
+        let known = self.times.kind.unwrap_or(kind);
+        let Some(common) = known.common(kind) else {
+            let first_row = self.rows.first().copied().unwrap_or(row);
+            let found = format!("{}, `{}`", kind.describe(), cell.shown());
+            let problem = Problem::MixedTimes { expected: known.describe(), first_row, found };
+            return Err(self.error(row, self.roles.time, problem));
+        };
+        self.times.push(time, common);
+        Ok(())
+    }
+
+    /// Labels must agree; rows may leave them out.
+    fn take_label(&mut self, row: u64, series: u32, cell: Cell<'_>) -> Result<()> {
+        if cell.is_empty() {
+            return Ok(());
+        }
+        let series = &mut self.series[series as usize];
+        match &series.label {
+            None => series.label = Some((cell.with_text(str::to_string), row)),
+            Some((label, _)) if cell.with_text(|text| text == label) => {}
+            Some((label, first_row)) => {
+                let problem = Problem::LabelDiffers {
+                    series: series.id.clone(),
+                    expected: label.clone(),
+                    first_row: *first_row,
+                    found: cell.shown(),
+                };
+                let at = self.roles.label.unwrap_or_default();
+                return Err(self.error(row, at, problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// The number in a cell, NaN where it is missing or its column is not of numbers.
+    fn value(&mut self, row: u64, column: usize, cell: Cell<'_>) -> Result<f64> {
+        if matches!(self.contents[column], Content::Else { .. }) {
+            return Ok(f64::NAN);
+        }
+        let ValueColumnRef { position, role } = self.column(column);
+        match cell.value() {
+            Value::Finite(value) => {
+                self.contents[column] = Content::Numbers;
+                Ok(value)
+            }
+            Value::Missing if role == Role::Input => Err(self.error(row, position, Problem::MissingInput)),
+            Value::Missing => Ok(f64::NAN),
+            Value::Infinite => Err(self.error(row, position, Problem::NotFinite { found: cell.shown() })),
+            Value::Other if role == Role::OutputIfNumeric && self.contents[column] == Content::Nothing => {
+                self.contents[column] = Content::Else { row };
+                Ok(f64::NAN)
+            }
+            Value::Other => Err(self.error(row, position, cell.not_a_number())),
+        }
+    }
+
+    fn column(&self, column: usize) -> ValueColumnRef {
+        let column = &self.roles.values[column];
+        ValueColumnRef { position: column.position, role: column.role }
+    }
+
+    fn error(&self, row: u64, position: usize, problem: Problem) -> Error {
+        Error::data(self.file, Place::cell(row, &self.roles.names[position]), problem)
+    }
+}
+
+/// The two small fields of a value column, free of its borrow.
+struct ValueColumnRef {
+    position: usize,
+    role: Role,
+}
+
+impl Times {
+    /// Adds a time of a kind that `kind` can hold; earlier ones become of that kind.
+    fn push(&mut self, time: Time, kind: TimeKind) {
+        if kind == TimeKind::Number && self.kind == Some(TimeKind::Integer) {
+            self.numbers = self.integers.drain(..).map(|time| time as f64).collect();
+        }
+        self.kind = Some(kind);
+        match time {
+            Time::Number(time) => self.numbers.push(time),
+            Time::Integer(time) if kind == TimeKind::Number => self.numbers.push(time as f64),
+            Time::Integer(time) | Time::Micros(time) => self.integers.push(time),
+        }
+    }
+
+    /// The time of an entry.
+    pub fn get(&self, entry: usize) -> Time {
+        match self.kind {
+            Some(TimeKind::Number) => Time::Number(self.numbers[entry]),
+            Some(TimeKind::Integer) | None => Time::Integer(self.integers[entry]),
+            Some(_) => Time::Micros(self.integers[entry]),
+        }
+    }
+
+    /// The time of an entry, written out.
+    pub fn format(&self, entry: usize) -> String {
+        self.get(entry).format(self.kind.unwrap_or(TimeKind::Integer))
+    }
+}

@@ -1,0 +1,95 @@
+//! What a reader may be told about a file, and which column it takes for what.
+
+use std::path::PathBuf;
+
+use crate::format::Format;
+use crate::time::Step;
+
+/// How to read a family; by default everything is found by name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ReadOptions {
+    /// The column that tells the sequences apart; `series`.
+    pub series: Option<String>,
+    /// The column of times; `t`.
+    pub time: Option<String>,
+    /// The column of labels; `label`, if there is one.
+    pub label: Option<String>,
+    /// The output columns, in this order; empty: `y`, `y1`, `y_left`, …, else all with numbers.
+    pub outputs: Vec<String>,
+    /// The input columns, in this order; empty: `u`, `u1`, `u_left`, …
+    pub inputs: Vec<String>,
+    /// An NPZ file with the inputs under the keys of the outputs; for NPZ files only.
+    pub inputs_file: Option<PathBuf>,
+    /// Bring rows at irregular times to steps of one length.
+    pub resample: Option<Resample>,
+    /// The format, where the name of the file does not tell it.
+    pub format: Option<Format>,
+}
+
+/// How to bring rows to steps of one length; the first row of a sequence is its first step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resample {
+    /// From one new row to the next.
+    pub step: Step,
+    /// What a new row holds.
+    pub method: ResampleMethod,
+}
+
+/// What a resampled row holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResampleMethod {
+    /// The mean over the rows from its time until the next; outputs without a row there are missing.
+    Mean,
+    /// The line between the rows before and after; outputs are missing where these are further apart than
+    /// two steps and than two typical distances of rows.
+    Linear,
+}
+
+/// The names of the columns of a family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    /// The column that tells the sequences apart.
+    pub series: String,
+    /// The column of times.
+    pub time: String,
+    /// The column of labels, if there is one.
+    pub label: Option<String>,
+    /// The outputs, in order.
+    pub outputs: Vec<String>,
+    /// The inputs, in order.
+    pub inputs: Vec<String>,
+}
+
+impl Columns {
+    /// `series`, `t`, the names that the family has for outputs and inputs, and `label` if it has labels.
+    #[must_use]
+    pub fn of(family: &mtds::family::Family) -> Self {
+        Self {
+            series: SERIES.into(),
+            time: TIME.into(),
+            label: family.labels().any(|label| label.is_some()).then(|| LABEL.into()),
+            outputs: family.output_names().to_vec(),
+            inputs: family.input_names().to_vec(),
+        }
+    }
+
+    /// The options by which a file with these columns is read as it was written.
+    #[must_use]
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            series: Some(self.series.clone()),
+            time: Some(self.time.clone()),
+            label: self.label.clone(),
+            outputs: self.outputs.clone(),
+            inputs: self.inputs.clone(),
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// The column of sequences, unless told otherwise.
+pub(crate) const SERIES: &str = "series";
+/// The column of times, unless told otherwise.
+pub(crate) const TIME: &str = "t";
+/// The column of labels, unless told otherwise.
+pub(crate) const LABEL: &str = "label";
