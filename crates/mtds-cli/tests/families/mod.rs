@@ -13,8 +13,11 @@ pub fn growth(n_seq: usize, seed: u64) -> String {
     let mut noise = Noise(seed);
     let mut text = "series,t,y\n".to_owned();
     for i in 0..n_seq {
-        let (limit, rate, middle) =
-            (between(&mut noise, 60.0, 140.0), between(&mut noise, 0.12, 0.35), between(&mut noise, 8.0, 20.0));
+        let (limit, rate, middle) = (
+            between(&mut noise, 60.0, 140.0),
+            between(&mut noise, 0.12, 0.35),
+            between(&mut noise, 8.0, 20.0),
+        );
         let n_time = 30 + (noise.uniform() * 20.0) as usize;
         for t in 0..n_time {
             let height = limit / (1.0 + (-rate * (t as f64 - middle)).exp()) + noise.normal();

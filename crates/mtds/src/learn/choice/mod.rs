@@ -63,6 +63,13 @@ macro_rules! keys {
             }
         }
 
+        impl Wishes {
+            /// All keys, if none is left out.
+            fn all(self) -> Option<Choices> {
+                Some(Choices { $($key: self.$key?,)* })
+            }
+        }
+
         impl From<Choices> for Wishes {
             fn from(choices: Choices) -> Self {
                 Self { $($key: Some(choices.$key),)* }

@@ -21,21 +21,22 @@ const USUAL_WORK: f64 = 32.0 * 128.0 * 80.0 * 24.0;
 /// Times the usual work up to which steps are not made fewer.
 const BEARABLE: f64 = 4.0;
 
-/// Keeps wishes, makes choices, and notes the reasons.
+/// Keeps wishes, fills in choices, and notes the reasons.
 struct Chooser {
     table: Vec<Choice>,
 }
 
 impl Chooser {
-    fn choose<T: Clone + PartialEq + Serialize>(
+    /// The wish, or else what was found, which becomes the wish.
+    fn fill<T: Clone + PartialEq + Serialize>(
         &mut self,
         key: &str,
-        wished: Option<&T>,
+        wished: &mut Option<T>,
         (found, why): (T, impl Into<String>),
     ) -> T {
         // A wish for what would be chosen anyway has the same reason, so that a replayed fit says the same.
-        let asked = wished.is_some_and(|wished| *wished != found);
-        let value = wished.cloned().unwrap_or(found);
+        let asked = wished.as_ref().is_some_and(|wished| *wished != found);
+        let value = wished.get_or_insert(found).clone();
         self.table.push(Choice {
             key: key.to_owned(),
             value: serde_json::to_value(&value).unwrap_or_default(),
@@ -48,8 +49,12 @@ impl Chooser {
 
 /// What later rules need of earlier ones.
 struct Work {
-    /// Steps that a rollout takes.
-    n_time: usize,
+    /// Size of the state.
+    state: usize,
+    /// Whether sequences are cut into segments.
+    is_cut: bool,
+    /// Observed values of a piece.
+    observed: f64,
     /// Sequences or segments to learn from.
     pieces: usize,
     /// Members to learn from.
@@ -70,84 +75,14 @@ impl Choices {
         facts: &Facts,
         blocks: &dyn Fn(usize) -> Vec<BlockSpec>,
     ) -> Result<(Self, Vec<Choice>)> {
-        let mut by = Chooser { table: vec![] };
-        let base = by.choose("base", wishes.base.as_ref(), ("lds".to_owned(), "few numbers to learn, fast"));
-        let validation = by.choose("validation", wishes.validation.as_ref(), validation(facts));
-        let selection = by.choose("selection", wishes.selection.as_ref(), (0.0, "no code length to choose"));
-        let segment = by.choose("segment", wishes.segment.as_ref(), segment(facts));
-        let state = by.choose("state", wishes.state.as_ref(), state(facts));
-        let work = work(facts, segment, state, validation + selection);
-        let code = by.choose("code", wishes.code.as_ref(), code(&work));
-        let hidden = by.choose(
-            "hidden",
-            wishes.hidden.as_ref(),
-            (vec![64, 64], "bends the code enough for most families"),
-        );
-        let (adapted, shared) = roles(facts, &blocks(state), segment);
-        let adapt = by.choose("adapt", wishes.adapt.as_ref(), adapted);
-        let share = by.choose("share", wishes.share.as_ref(), shared);
-        let scaling = by.choose("scaling", wishes.scaling.as_ref(), scaling(facts));
-        let start = by.choose("start", wishes.start.as_ref(), start(&work));
-        let effort = by.choose("effort", wishes.effort.as_ref(), (1.0, "the usual number of steps"));
-        let particles = by.choose("particles", wishes.particles.as_ref(), particles(start, facts, &work));
-        let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
-        let first = if start == Beginning::Effects { 2500.0 } else { 2000.0 };
-        let start_steps = by.choose(
-            "start_steps",
-            wishes.start_steps.as_ref(),
-            steps(first, effort, start_cost * work.per_step),
-        );
-        let start_noise = by.choose("start_noise", wishes.start_noise.as_ref(), start_noise(facts, &work));
-        let refine_particles = by.choose(
-            "refine_particles",
-            wishes.refine_particles.as_ref(),
-            (32, "enough once proposals follow their sequences"),
-        );
-        let refine_cost = (refine_particles * work.pieces) as f64 * work.per_step;
-        let refine_steps =
-            by.choose("refine_steps", wishes.refine_steps.as_ref(), steps(4000.0, effort, refine_cost));
-        let least_noise = by.choose(
-            "least_noise",
-            wishes.least_noise.as_ref(),
-            (0.018, "2 % of an output's deviation: closer is rarely real"),
-        );
-        let learning_rate =
-            by.choose("learning_rate", wishes.learning_rate.as_ref(), learning_rate(start, work.pieces));
-        let l2 = by.choose("l2", wishes.l2.as_ref(), l2(facts, &work));
-        let patience =
-            by.choose("patience", wishes.patience.as_ref(), (10, "a quarter of the checks without gain"));
-        let (tau, shift, spread) = test_time(work.members);
-        let why = format!("what {} members can teach about others", work.members);
-        let prior_std = by.choose("prior_std", wishes.prior_std.as_ref(), (tau, why.as_str()));
-        let noise_shift = by.choose("noise_shift", wishes.noise_shift.as_ref(), (shift, why.as_str()));
-        let noise_spread = by.choose("noise_spread", wishes.noise_spread.as_ref(), (spread, why.as_str()));
-        let choices = Self {
-            base,
-            code,
-            state,
-            hidden,
-            adapt,
-            share,
-            scaling,
-            segment,
-            validation,
-            selection,
-            start,
-            start_steps,
-            particles,
-            start_noise,
-            refine_steps,
-            refine_particles,
-            least_noise,
-            learning_rate,
-            l2,
-            patience,
-            effort,
-            prior_std,
-            noise_shift,
-            noise_spread,
-        };
-        choices.check(&blocks(state))?;
+        let (mut by, mut w) = (Chooser { table: vec![] }, wishes.clone());
+        let work = parts(&mut by, &mut w, facts);
+        let blocks = blocks(work.state);
+        model(&mut by, &mut w, facts, &work, &blocks);
+        learning(&mut by, &mut w, facts, &work);
+        new_members(&mut by, &mut w, &work);
+        let choices = w.all().ok_or_else(|| Error::setting("choices", "a rule is missing"))?;
+        choices.check(&blocks)?;
         Ok((choices, by.table))
     }
 
@@ -201,6 +136,63 @@ impl Choices {
     }
 }
 
+/// The parts of the family, and the sizes that follow from it alone.
+fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
+    by.fill("base", &mut w.base, ("lds".to_owned(), "few numbers to learn, fast"));
+    let validation = by.fill("validation", &mut w.validation, validation(facts));
+    let selection = by.fill("selection", &mut w.selection, (0.0, "no code length to choose"));
+    let segment = by.fill("segment", &mut w.segment, segment(facts));
+    let state = by.fill("state", &mut w.state, state(facts));
+    work(facts, segment, state, validation + selection)
+}
+
+/// What is learned.
+fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &[BlockSpec]) {
+    by.fill("code", &mut w.code, code(work));
+    by.fill("hidden", &mut w.hidden, (vec![64, 64], "bends the code enough for most families"));
+    let at_rest = facts.drive == Drive::Impulse && !work.is_cut;
+    let begins = match at_rest {
+        true => "an impulse starts every sequence from rest",
+        false => "sequences begin in states of their own",
+    };
+    let with = |wanted: Role| -> Vec<String> {
+        let chosen = blocks.iter().filter(|block| block.len > 0 && role(block, facts, at_rest) == wanted);
+        chosen.map(|block| block.name.to_owned()).collect()
+    };
+    by.fill("adapt", &mut w.adapt, (with(Role::Adapted), begins));
+    by.fill("share", &mut w.share, (with(Role::Shared), "the rest is held at a constant"));
+    by.fill("scaling", &mut w.scaling, scaling(facts));
+}
+
+/// How it is learned.
+fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
+    let effort = by.fill("effort", &mut w.effort, (1.0, "the usual number of steps"));
+    let start = by.fill("start", &mut w.start, start(work));
+    let particles = by.fill("particles", &mut w.particles, particles(start, facts, work));
+    let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
+    let usual = if start == Beginning::Effects { 2500.0 } else { 2000.0 };
+    by.fill("start_steps", &mut w.start_steps, steps(usual, effort, start_cost * work.per_step));
+    by.fill("start_noise", &mut w.start_noise, start_noise(work));
+    let why = "enough once proposals follow their sequences";
+    let codes = by.fill("refine_particles", &mut w.refine_particles, (32, why));
+    let refine_cost = (codes * work.pieces) as f64 * work.per_step;
+    by.fill("refine_steps", &mut w.refine_steps, steps(4000.0, effort, refine_cost));
+    let why = "2 % of an output's deviation: closer is rarely real";
+    by.fill("least_noise", &mut w.least_noise, (0.018, why));
+    by.fill("learning_rate", &mut w.learning_rate, learning_rate(start, work.pieces));
+    by.fill("l2", &mut w.l2, l2(work));
+    by.fill("patience", &mut w.patience, (10, "a quarter of the checks without gain"));
+}
+
+/// What is believed of members that are yet to come.
+fn new_members(by: &mut Chooser, w: &mut Wishes, work: &Work) {
+    let (tau, shift, spread) = test_time(work.members);
+    let why = format!("what {} members can teach about others", work.members);
+    by.fill("prior_std", &mut w.prior_std, (tau, why.as_str()));
+    by.fill("noise_shift", &mut w.noise_shift, (shift, why.as_str()));
+    by.fill("noise_spread", &mut w.noise_spread, (spread, why.as_str()));
+}
+
 fn validation(facts: &Facts) -> (f64, String) {
     match facts.n_seq {
         n if n < 12 => (0.0, format!("{n} sequences are too few to spare any")),
@@ -227,11 +219,18 @@ fn state(facts: &Facts) -> (usize, String) {
 }
 
 fn work(facts: &Facts, segment: usize, state: usize, held_out: f64) -> Work {
-    let n_time = if segment == 0 { facts.max_time } else { segment.min(facts.max_time) };
+    let is_cut = segment > 0;
+    let n_time = if is_cut { segment.min(facts.max_time) } else { facts.max_time };
     let members = (((1.0 - held_out) * facts.n_seq as f64).round() as usize).max(1);
-    let pieces_each = if segment == 0 { 1 } else { facts.median_time.div_ceil(segment).max(1) };
-    let per_step = (n_time * state * (state + facts.d_obs + facts.d_input).max(1)) as f64;
-    Work { n_time, pieces: members * pieces_each, members, per_step }
+    let pieces_each = if is_cut { facts.median_time.div_ceil(segment).max(1) } else { 1 };
+    Work {
+        state,
+        is_cut,
+        observed: (n_time * facts.d_obs) as f64 * (1.0 - facts.missing),
+        pieces: members * pieces_each,
+        members,
+        per_step: (n_time * state * (state + facts.d_obs + facts.d_input)) as f64,
+    }
 }
 
 fn code(work: &Work) -> (usize, String) {
@@ -243,33 +242,15 @@ fn code(work: &Work) -> (usize, String) {
     }
 }
 
-/// Blocks that are adapted and shared by default, with reasons.
-#[allow(clippy::type_complexity)]
-fn roles(
-    facts: &Facts,
-    blocks: &[BlockSpec],
-    segment: usize,
-) -> ((Vec<String>, String), (Vec<String>, String)) {
-    let at_rest = facts.drive == Drive::Impulse && segment == 0;
-    let role = |block: &BlockSpec| match block.name {
-        "initial_state" if at_rest => block.role.clone(),
-        "initial_state" => Role::Adapted,
+/// The role of a block, unless another is asked for.
+fn role(block: &BlockSpec, facts: &Facts, at_rest: bool) -> Role {
+    match block.name {
+        "initial_state" if !at_rest => Role::Adapted,
         "feedthrough" if facts.drive == Drive::Ongoing => Role::Adapted,
+        // The offset of the outputs does its work.
         "state_bias" => Role::Fixed(0.0),
         _ => block.role.clone(),
-    };
-    let with = |wanted: fn(&Role) -> bool| -> Vec<String> {
-        let chosen = blocks.iter().filter(|block| block.len > 0 && wanted(&role(block)));
-        chosen.map(|block| block.name.to_owned()).collect()
-    };
-    let begins = if at_rest {
-        "an impulse starts every sequence from rest"
-    } else {
-        "sequences begin in states of their own"
-    };
-    let adapted = with(|role| *role == Role::Adapted);
-    let shared = with(|role| *role == Role::Shared);
-    ((adapted, begins.to_owned()), (shared, "the rest is held at a constant".to_owned()))
+    }
 }
 
 fn scaling(facts: &Facts) -> (ScalingRule, &'static str) {
@@ -312,12 +293,11 @@ fn steps(usual: f64, effort: f64, cost: f64) -> (u64, String) {
     (n, why)
 }
 
-/// s at which all observations of a sequence together tell as much as 80 do at s = e^−1.5.
-fn start_noise(facts: &Facts, work: &Work) -> (f64, String) {
-    let observed = (work.n_time * facts.d_obs) as f64 * (1.0 - facts.missing);
-    let log_noise = (-1.5 + 0.5 * (observed / 80.0).ln()).clamp(-2.0, -0.5);
+/// s at which all values of a sequence together tell as much as 80 do at s = e^−1.5.
+fn start_noise(work: &Work) -> (f64, String) {
+    let log_noise = (-1.5 + 0.5 * (work.observed / 80.0).ln()).clamp(-2.0, -0.5);
     let s = (log_noise.exp() * 1000.0).round() / 1000.0;
-    (s, format!("with about {observed:.0} values per sequence, prior draws resolve no less"))
+    (s, format!("with about {:.0} values per sequence, prior draws resolve no less", work.observed))
 }
 
 fn learning_rate(start: Beginning, pieces: usize) -> (f64, &'static str) {
@@ -328,12 +308,9 @@ fn learning_rate(start: Beginning, pieces: usize) -> (f64, &'static str) {
     }
 }
 
-fn l2(facts: &Facts, work: &Work) -> (f64, String) {
-    let observed = (work.n_time * facts.d_obs) as f64 * (1.0 - facts.missing);
-    (
-        (100.0 * observed / 80.0).clamp(10.0, 400.0).round(),
-        format!("in proportion to {observed:.0} values per sequence"),
-    )
+fn l2(work: &Work) -> (f64, String) {
+    let found = (100.0 * work.observed / 80.0).clamp(10.0, 400.0).round();
+    (found, format!("in proportion to {:.0} values per sequence", work.observed))
 }
 
 /// Deviation of the prior, shift and deviation of log s for new members, by the number of members learned from.
