@@ -31,6 +31,17 @@ fn model(folder: &Path, name: &str) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(folder.join(name).join(file)).expect("there")).collect()
 }
 
+/// Waits until a file appears.
+fn wait_for(path: &Path) {
+    for _ in 0..6000 {
+        if path.exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{} did not appear within a minute", path.display());
+}
+
 /// A model is whole or absent, and so is a checkpoint.
 fn assert_nothing_half_written(folder: &Path, name: &str) {
     if folder.join(name).exists() {
@@ -47,13 +58,14 @@ fn killed_at_random_times_and_resumed_the_bits_are_the_same() {
     must(folder.path(), &format!("{FIT} -o whole"));
     let mut noise = Noise(11);
     let (mut kills, mut resumed) = (0, 0);
-    for run in 0..3 {
+    for run in 0..2 {
         let name = format!("run{run}");
         for attempt in 0.. {
             assert!(attempt < 60, "no progress between kills");
             resumed += u32::from(folder.path().join(format!("{name}.checkpoint")).exists());
             let mut child = start(folder.path(), &format!("-o {name} --resume"));
-            let patience = 30.0 + (250.0 + 60.0 * f64::from(attempt)) * noise.uniform();
+            // Longer and longer: what follows learning has no checkpoints, and the machine may be busy.
+            let patience = 30.0 + (250.0 + 300.0 * f64::from(attempt)) * noise.uniform();
             std::thread::sleep(Duration::from_millis(patience as u64));
             let ended = child.try_wait().expect("asked").is_some();
             let _ = child.kill();
@@ -76,11 +88,10 @@ fn killed_at_random_times_and_resumed_the_bits_are_the_same() {
 fn ctrl_c_leaves_a_checkpoint_that_goes_on_to_the_same_bits() {
     let folder = folder();
     must(folder.path(), &format!("{FIT} -o whole"));
-    let mut child = start(folder.path(), "-o model --refine-steps 200 --checkpoint-every 3000");
-    std::thread::sleep(Duration::from_millis(300));
+    let child = start(folder.path(), "-o model");
+    wait_for(&folder.path().join("model.checkpoint"));
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(sent.expect("there is a kill").success());
-    child.stdin.take();
     let output = child.wait_with_output().expect("ended");
     let said = stderr(&output);
     if output.status.success() {
@@ -107,12 +118,10 @@ fn a_checkpoint_of_other_data_or_of_nothing_is_refused() {
     let said = must_fail(folder.path(), &format!("{FIT} -o model --resume"), 1);
     assert!(said.contains("model.checkpoint") && said.contains("--force"), "{said}");
     let mut child = start(folder.path(), "-o other");
-    std::thread::sleep(Duration::from_millis(300));
+    wait_for(&folder.path().join("other.checkpoint"));
     let _ = child.kill();
     child.wait().expect("ended");
-    if folder.path().join("other.checkpoint").exists() {
-        fs::write(folder.path().join("growth.csv"), families::growth(16, 4)).expect("written");
-        let said = must_fail(folder.path(), &format!("{FIT} -o other --resume"), 1);
-        assert!(said.contains("not those of the interrupted run"), "{said}");
-    }
+    fs::write(folder.path().join("growth.csv"), families::growth(16, 4)).expect("written");
+    let said = must_fail(folder.path(), &format!("{FIT} -o other --resume"), 1);
+    assert!(said.contains("not those of the interrupted run"), "{said}");
 }

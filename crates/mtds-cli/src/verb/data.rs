@@ -16,7 +16,8 @@ use std::path::Path;
 /// A file that cannot be written; a `stdout` that takes no more.
 pub fn oscillators(plan: &OscillatorsPlan, stdout: &mut dyn Write) -> Result<()> {
     let settings = Oscillators { n_time: plan.n_time, n_input: plan.n_time, ..Oscillators::default() };
-    let family = settings.draw(plan.n_seq, plan.common.seed)?.family;
+    // Named so that readers find it by its prefix.
+    let family = settings.draw(plan.n_seq, plan.common.seed)?.family.with_input_names(["u"])?;
     write_family(&plan.out, &family, &Columns::of(&family), &TimeAxis::counted(family.n_seq()))?;
     said("oscillators", &plan.out, &family, plan.common.format, stdout)
 }
