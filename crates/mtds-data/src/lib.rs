@@ -31,6 +31,7 @@ pub mod error;
 mod format;
 pub mod model;
 mod note;
+mod npz;
 pub mod oscillators;
 mod problem;
 mod read;

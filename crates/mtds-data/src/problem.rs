@@ -188,3 +188,12 @@ pub enum Problem {
     #[error("cannot be written: {0}")]
     Unwritable(String),
 }
+
+#[cfg(not(feature = "parquet"))]
+impl Problem {
+    /// Parquet is a feature of this crate that can be left out.
+    pub(crate) fn without_parquet() -> Self {
+        let what = "this program was built without Parquet".to_string();
+        Self::Unsupported { what, advice: "use CSV, or build it with the feature `parquet`".into() }
+    }
+}

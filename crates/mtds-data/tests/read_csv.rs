@@ -293,7 +293,7 @@ fn a_duplicate_time_is_refused_with_both_rows() {
 #[test]
 fn irregular_times_are_refused_with_advice() {
     for (times, at) in [
-        (["0", "1", "2", "2.5", "3"], "a.csv, row 5, column `t`: expected steps of one length"),
+        (["0", "1", "2", "3", "3.4"], "a.csv, row 6, column `t`: expected steps of one length"),
         (["0", "3", "10", "11", "40"], "a.csv, row"),
         (
             ["0", "2", "4", "6", "7"],

@@ -7,23 +7,30 @@ mod assemble;
 mod cell;
 mod collect;
 mod csv;
+mod json_lines;
 mod options;
 mod order;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_column;
 mod regular;
 mod resample;
 mod roles;
-mod share;
+pub(crate) mod share;
 mod source;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 use mtds::family::Family;
 pub use options::{Columns, ReadOptions, Resample, ResampleMethod};
+pub(crate) use roles::list;
 
 use crate::format::Format;
 use crate::note::Note;
+use crate::npz;
 use crate::problem::{Place, Problem};
 use crate::time::TimeAxis;
 use crate::{Error, Result};
@@ -70,10 +77,25 @@ pub fn read_family_from(
     }
     match format {
         Format::Csv => assemble::assemble(&csv::collect(name, source, options)?, options),
-        Format::Parquet | Format::JsonLines | Format::Npz => {
-            let what = format!("{format} cannot be read");
-            let advice = "convert it to CSV".to_string();
-            Err(Error::data(name, Place::default(), Problem::Unsupported { what, advice }))
-        }
+        Format::JsonLines => assemble::assemble(&json_lines::collect(name, source, options)?, options),
+        Format::Parquet => parquet_family(name, source, options),
+        Format::Npz => npz::read(name, whole(name, source)?, options),
     }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_family(name: &Path, source: Box<dyn BufRead + '_>, options: &ReadOptions) -> Result<ReadFamily> {
+    assemble::assemble(&parquet::collect(name, whole(name, source)?, options)?, options)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_family(name: &Path, _: Box<dyn BufRead + '_>, _: &ReadOptions) -> Result<ReadFamily> {
+    Err(Error::data(name, Place::default(), Problem::without_parquet()))
+}
+
+/// All bytes, for formats whose table of contents comes last.
+fn whole(name: &Path, mut source: Box<dyn BufRead + '_>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes).map_err(|error| source::broken(name, error))?;
+    Ok(bytes)
 }

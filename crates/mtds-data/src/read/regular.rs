@@ -23,6 +23,9 @@ const MOST_STEPS_PER_ROW: u64 = 100;
 /// See [`MOST_STEPS_PER_ROW`].
 const MOST_STEPS: u64 = 100_000;
 
+/// Microseconds from which on a step between dates may be one of months.
+const SHORTEST_MONTH: i64 = 28 * DAY;
+
 /// Where the rows of a family lie in time.
 pub(crate) struct Grid {
     /// What one step is.
@@ -63,7 +66,7 @@ fn guess(kind: TimeKind) -> Step {
     }
 }
 
-/// Integers and dates: whole steps, then whole months, then nearly whole steps.
+/// Integers and dates: whole months, whole steps, or nearly whole steps.
 fn exact(
     data: &Collector<'_>,
     ordered: &Ordered,
@@ -71,16 +74,19 @@ fn exact(
     notes: &mut Vec<Note>,
 ) -> Result<(Step, Vec<u64>)> {
     let differences = integer_differences(ordered, |entry| data.times.integers[entry]);
-    if let Some((step, counts)) = whole_steps(ordered, &differences) {
-        let step = if kind == TimeKind::Integer { Step::Integer(step) } else { Step::Micros(step) };
-        return Ok((step, counts));
-    }
+    let whole = whole_steps(ordered, &differences);
+    let may_be_months = whole.as_ref().is_none_or(|(step, _)| *step >= SHORTEST_MONTH);
     if kind != TimeKind::Integer
+        && may_be_months
         && let Some(found) = months(data, ordered)
     {
         return Ok(found);
     }
-    jittered(data, ordered, kind, notes)
+    match whole {
+        Some((step, counts)) if kind == TimeKind::Integer => Ok((Step::Integer(step), counts)),
+        Some((step, counts)) => Ok((Step::Micros(step), counts)),
+        None => jittered(data, ordered, kind, notes),
+    }
 }
 
 /// The first entry of each sequence has difference 0; differences beyond the largest number stop there.

@@ -116,7 +116,7 @@ impl Taken<'_> {
             outputs = self.free().filter(|&at| has_prefix(&self.names[at], 'y')).collect();
             if outputs.is_empty() {
                 role = Role::OutputIfNumeric;
-                outputs = self.free().collect();
+                outputs = self.free().filter(|&at| !is_index(&self.names[at])).collect();
             }
             self.take(&outputs, "an output")?;
         }
@@ -135,6 +135,11 @@ impl Taken<'_> {
 fn has_prefix(name: &str, letter: char) -> bool {
     name.strip_prefix([letter, letter.to_ascii_uppercase()])
         .is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
+}
+
+/// Whether a column only numbers the rows, as R and pandas write them unasked.
+fn is_index(name: &str) -> bool {
+    name.is_empty() || name.starts_with("__index_level_")
 }
 
 fn find(file: &Path, names: &[String], name: &str, role: &'static str) -> Result<usize> {
@@ -193,6 +198,11 @@ mod tests {
     fn without_prefixes_every_column_may_be_an_output() {
         let found = roles("series,t,speed,name", &ReadOptions::default()).unwrap();
         assert_eq!(named(&found, Role::OutputIfNumeric), ["speed", "name"]);
+        let indexed = roles(",series,t,speed,__index_level_0__", &ReadOptions::default()).unwrap();
+        assert_eq!(
+            (named(&indexed, Role::OutputIfNumeric), &indexed.ignored[..]),
+            (vec!["speed"], &[0, 4][..])
+        );
         let options = ReadOptions { inputs: strings(&["name"]), ..ReadOptions::default() };
         assert_eq!(named(&roles("series,t,speed,name", &options).unwrap(), Role::OutputIfNumeric), ["speed"]);
     }

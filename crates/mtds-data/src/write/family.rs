@@ -5,20 +5,27 @@ use std::path::Path;
 use mtds::family::{Family, Signal};
 
 use super::table::{Column, Table};
-use super::{unwritable, write_table};
-use crate::Result;
+use super::{compressed, unwritable, write_table};
+use crate::directory::write_file_atomic;
+use crate::format::Format;
 use crate::read::Columns;
 use crate::time::TimeAxis;
+use crate::{Result, npz};
 
 /// Writes a family to a file, whole or not at all; the name tells format and compression.
 ///
 /// Inputs that all sequences share are repeated with each. Rows beyond the last output of a sequence hold the
-/// inputs known ahead.
+/// inputs known ahead. NPZ does not hold times.
 ///
 /// # Errors
 /// [`crate::Error::Data`] if the name tells no format, the columns do not fit the family, or an id or label
 /// is empty; else as [`crate::directory::write_file_atomic`].
 pub fn write_family(path: &Path, family: &Family, columns: &Columns, time: &TimeAxis) -> Result<()> {
+    if Format::of(path)? == Format::Npz {
+        check(family, columns).map_err(|why| unwritable(path, why))?;
+        let bytes = npz::bytes(family, columns).map_err(|error| unwritable(path, error.to_string()))?;
+        return write_file_atomic(path, &compressed(path, bytes)?);
+    }
     let table = family_table(family, columns, time).map_err(|why| unwritable(path, why))?;
     write_table(path, &table)
 }

@@ -2,6 +2,9 @@
 
 mod csv;
 mod family;
+mod json_lines;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod table;
 
 use std::io::{self, Write};
@@ -42,12 +45,24 @@ fn table_bytes(name: &Path, format: Format, table: &Table) -> Result<Vec<u8>> {
     table.check().map_err(|why| unwritable(name, why))?;
     match format {
         Format::Csv => csv::bytes(table, separator_of(name)).map_err(Error::io("write", name)),
-        Format::Parquet | Format::JsonLines | Format::Npz => {
-            let what = format!("{format} cannot hold a table");
-            let advice = "write .csv".to_string();
+        Format::JsonLines => json_lines::bytes(table).map_err(Error::io("write", name)),
+        Format::Parquet => parquet_bytes(name, table),
+        Format::Npz => {
+            let what = "NPZ holds families, not tables".to_string();
+            let advice = "write .csv, .parquet or .jsonl".to_string();
             Err(Error::data(name, Place::default(), Problem::Unsupported { what, advice }))
         }
     }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_bytes(name: &Path, table: &Table) -> Result<Vec<u8>> {
+    parquet::bytes(table).map_err(|error| unwritable(name, error.to_string()))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_bytes(name: &Path, _: &Table) -> Result<Vec<u8>> {
+    Err(Error::data(name, Place::default(), Problem::without_parquet()))
 }
 
 /// The bytes as the name asks for them.
