@@ -3,16 +3,20 @@
 //!
 //! ```text
 //! arguments  what was typed        →  plan  what it means, validated  →  verb  one file each
+//! base       base models by name      interrupt, tensorboard
 //! progress   stderr only              table, output   the terminal and the files left behind
 //! chart      numbers → inline SVG     report          sections → one self-contained page
 //! ```
 
 pub mod arguments;
+pub mod base;
 pub mod chart;
+pub mod interrupt;
 pub mod markup;
 pub mod output;
 pub mod plan;
 pub mod progress;
 pub mod report;
 pub mod table;
+pub mod tensorboard;
 pub mod verb;

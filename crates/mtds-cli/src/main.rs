@@ -1,15 +1,18 @@
 //! The `mtds` program: parses what was typed, makes a plan, hands it to the verb; exits with 0 when all went
 //! well, 1 when the work failed, 2 when the arguments were wrong.
 
-use clap::Parser;
-use mtds_cli::arguments::{Arguments, ReproduceArguments, Verb};
-use mtds_cli::plan::{DhoPlan, QuickstartPlan, UsageError};
+use anyhow::Result;
+use mtds_cli::arguments::{Arguments, DataArguments, ReproduceArguments, Verb};
+use mtds_cli::interrupt::Interrupt;
+use mtds_cli::plan::{
+    CommonPlan, ConvertPlan, DhoPlan, FitPlan, OscillatorsPlan, QuickstartPlan, UsageError,
+};
 use mtds_cli::verb;
+use std::io::{stderr, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // clap itself answers --help and --version, and exits with 2 when it cannot parse.
-    match run(Arguments::parse()) {
+    match run(Arguments::from_command_line()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -18,17 +21,33 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: Arguments) -> anyhow::Result<()> {
+fn run(arguments: Arguments) -> Result<()> {
     match arguments.verb {
         Verb::Quickstart(typed) => {
             let plan = QuickstartPlan::new(&typed)?;
-            // Inside the pool, so that a training step does not begin with waking all of its threads.
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.common.threads.get()).build()?;
-            pool.install(|| verb::quickstart::run(&plan, &mut std::io::stdout(), verb::quickstart::compute))
+            in_pool(&plan.common, || verb::quickstart::run(&plan, &mut stdout(), verb::quickstart::compute))
+        }
+        Verb::Fit(typed) => {
+            let plan = FitPlan::new(&typed)?;
+            let interrupt = Interrupt::listen()?;
+            in_pool(&plan.common, || verb::fit::run(&plan, &interrupt, &mut stdout()))
+        }
+        Verb::Data(DataArguments::Oscillators(typed)) => {
+            verb::data::oscillators(&OscillatorsPlan::new(&typed)?, &mut stdout())
+        }
+        Verb::Data(DataArguments::Convert(typed)) => {
+            verb::data::convert(&ConvertPlan::new(&typed)?, &mut stdout())
         }
         // Cells have thread pools of their own.
         Verb::Reproduce(ReproduceArguments::Dho(typed)) => {
-            verb::reproduce::run(&DhoPlan::new(&typed)?, &mut std::io::stdout(), &mut std::io::stderr())
+            verb::reproduce::run(&DhoPlan::new(&typed)?, &mut stdout(), &mut stderr())
         }
+        Verb::Completions(typed) => verb::shell::completions(&typed, &mut stdout()),
+        Verb::Man(typed) => verb::shell::man(&typed, &mut stdout()),
     }
+}
+
+/// Inside the pool, so that a training step does not begin with waking all of its threads.
+fn in_pool(common: &CommonPlan, work: impl FnOnce() -> Result<()> + Send) -> Result<()> {
+    rayon::ThreadPoolBuilder::new().num_threads(common.threads.get()).build()?.install(work)
 }

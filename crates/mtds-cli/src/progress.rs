@@ -16,6 +16,8 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 pub enum Stage {
     /// The family is being learned.
     Learning,
+    /// What was learned is made more precise.
+    Refining,
     /// Codes of new members are being inferred.
     Inferring,
     /// Their futures are being forecast.
@@ -27,6 +29,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Stage::Learning => "learning",
+            Stage::Refining => "refining",
             Stage::Inferring => "inferring",
             Stage::Forecasting => "forecasting",
         }

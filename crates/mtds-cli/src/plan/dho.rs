@@ -37,7 +37,7 @@ impl DhoPlan {
         };
         let out = directory(typed.out.as_deref().unwrap_or(Path::new(default_out)))?;
         let settings = Settings::new(scale).map_err(|error| UsageError {
-            option: "--scale",
+            option: "--scale".into(),
             problem: error.to_string(),
             hint: "another scale".into(),
         })?;
@@ -80,7 +80,7 @@ fn only(typed: &[String], kinds: &[CellKind]) -> Result<Vec<String>, UsageError>
     match typed.iter().find(|word| !kinds.iter().any(|kind| means(word, kind))) {
         None => Ok(typed.to_vec()),
         Some(unknown) => Err(UsageError {
-            option: "--only",
+            option: "--only".into(),
             problem: format!("expected models of this experiment, found `{unknown}`"),
             hint: kinds.iter().map(CellKind::to_string).collect::<Vec<_>>().join(", "),
         }),
@@ -92,7 +92,7 @@ fn part(typed: &str) -> Result<(usize, usize), UsageError> {
     match numbers {
         Some((i, n)) if (1..=n).contains(&i) => Ok((i, n)),
         _ => Err(UsageError {
-            option: "--cells",
+            option: "--cells".into(),
             problem: format!("expected a part such as 2/4, found `{typed}`"),
             hint: "1/4, 2/4, 3/4 and 4/4 on four machines".into(),
         }),

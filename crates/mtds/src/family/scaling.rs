@@ -51,12 +51,7 @@ impl Scaling {
     /// # Errors
     /// [`Error::NotFinite`] if the values are so large that their mean or deviation is not a number.
     pub fn standard(family: &Family) -> Result<Self> {
-        let inputs: Vec<&Signal> = match family.inputs() {
-            Inputs::None => Vec::new(),
-            Inputs::Common(inputs) => vec![inputs],
-            Inputs::Own => family.sequences().iter().filter_map(Sequence::inputs).collect(),
-        };
-        let inputs = Columns::standard(&inputs, family.input_names())?;
+        let inputs = Columns::standard(&all_inputs(family), family.input_names())?;
         Ok(Self { inputs, ..Self::standard_outputs(family)? })
     }
 
@@ -68,6 +63,31 @@ impl Scaling {
         let outputs: Vec<&Signal> = family.sequences().iter().map(Sequence::outputs).collect();
         let outputs = Columns::standard(&outputs, family.output_names())?;
         Ok(Self { outputs, inputs: Columns::identity(family.d_input()) })
+    }
+
+    /// As [`Scaling::standard_outputs`], and every input divided by its root mean square; an input that is always 0
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// As [`Scaling::standard`].
+    pub fn standard_outputs_and_input_units(family: &Family) -> Result<Self> {
+        let signals = all_inputs(family);
+        let mut inputs = Columns::identity(family.d_input());
+        for (c, name) in family.input_names().iter().enumerate() {
+            let squares: Vec<f64> =
+                signals.iter().flat_map(|s| s.rows()).map(|row| row[c] * row[c]).collect();
+            let size = (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
+            if !size.is_finite() {
+                let what = format!("root mean square of column `{name}`");
+                return Err(Error::NotFinite {
+                    what,
+                    value: size,
+                    hint: "; choose a larger unit for the column",
+                });
+            }
+            inputs.scale[c] = if size.is_normal() { size } else { 1.0 };
+        }
+        Ok(Self { inputs, ..Self::standard_outputs(family)? })
     }
 
     /// Number of outputs this scaling is for.
@@ -204,6 +224,15 @@ impl TryFrom<StoredColumns> for Columns {
     }
 }
 
+/// All inputs of a family; common ones once.
+fn all_inputs(family: &Family) -> Vec<&Signal> {
+    match family.inputs() {
+        Inputs::None => Vec::new(),
+        Inputs::Common(inputs) => vec![inputs],
+        Inputs::Own => family.sequences().iter().filter_map(Sequence::inputs).collect(),
+    }
+}
+
 fn columns(width: usize) -> String {
     format!("{width} column(s)")
 }
@@ -308,6 +337,18 @@ mod tests {
             let text = format!(r#"{{"outputs":{{"offset":[0.0],"scale":[{outputs}]}},"inputs":{none}}}"#);
             assert_eq!(serde_json::from_str::<Scaling>(&text).is_ok(), fine, "{outputs}");
         }
+    }
+
+    #[test]
+    fn input_units_keep_zero_and_make_the_usual_size_one() {
+        let inputs = Signal::new(3, 2, vec![0.0, 0.0, 60.0, 0.0, 0.0, 0.0]).unwrap();
+        let outputs = Sequence::new("a", Signal::column(vec![1.0, 2.0, 3.0])).unwrap();
+        let family = Family::new(vec![outputs.with_inputs(inputs.clone()).unwrap()]).unwrap();
+        let scaling = Scaling::standard_outputs_and_input_units(&family).unwrap();
+        let scaled = scaling.inputs_to_model(&inputs).unwrap();
+        let expected = [0.0, 0.0, 3.0f64.sqrt(), 0.0, 0.0, 0.0];
+        assert!(scaled.values().iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{scaled:?}");
+        assert_eq!(scaling.offset(0), 2.0);
     }
 
     proptest! {

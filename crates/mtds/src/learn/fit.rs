@@ -18,6 +18,8 @@ pub enum ScalingRule {
     /// Outputs to mean 0 and deviation 1; inputs stay, so that an input of zero keeps meaning "nothing".
     #[default]
     Outputs,
+    /// As `Outputs`, and inputs divided by their root mean square: zero stays zero, and 1 is a usual size.
+    InputUnits,
     /// Outputs and inputs to mean 0 and deviation 1.
     All,
 }
@@ -31,6 +33,7 @@ impl ScalingRule {
         match self {
             Self::Identity => Ok(Scaling::identity(family.d_obs(), family.d_input())),
             Self::Outputs => Scaling::standard_outputs(family),
+            Self::InputUnits => Scaling::standard_outputs_and_input_units(family),
             Self::All => Scaling::standard(family),
         }
     }

@@ -6,6 +6,8 @@
 pub mod adam;
 pub mod adapted;
 pub mod checkpoint;
+pub mod choice;
+pub mod course;
 pub mod fit;
 pub mod history;
 pub mod mco;
@@ -23,6 +25,8 @@ pub mod trainer;
 pub use adam::{AdamState, AdamStep};
 pub use adapted::{Adapted, AdaptedObjective, Proposal};
 pub use checkpoint::Checkpoint;
+pub use choice::{Choice, Choices, Facts, Wishes};
+pub use course::{Course, CourseCheckpoint, CourseData, Learner, Stage, StageRecord, StartRule};
 pub use fit::{Fit, Fitted, ScalingRule};
 pub use history::{History, StepRecord, ValidationRecord};
 pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep};

@@ -157,6 +157,12 @@ impl<O: Objective> Trainer<O> {
         &self.state.parameters
     }
 
+    /// Steps taken, and steps in the plan.
+    #[must_use]
+    pub fn steps(&self) -> (u64, u64) {
+        (self.step, self.plan.steps)
+    }
+
     /// The objective.
     #[must_use]
     pub fn objective(&self) -> &O {

@@ -1,0 +1,174 @@
+//! `mtds fit` as typed.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+use super::{CommonArguments, SourceArguments};
+use crate::base::BaseKind;
+
+/// Examples in the help.
+const EXAMPLES: &str = "Examples:
+  mtds fit family.csv -o family-model --effort 0.1
+      learn the family with a tenth of the usual steps; everything else is chosen from the data
+  mtds fit family.csv -o small-model --code 2 --hidden 16 --start-steps 100 --refine-steps 100
+      codes of length 2 and a small generator, learned briefly
+";
+
+/// What was typed after `mtds fit`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct FitArguments {
+    /// What is learned from.
+    #[command(flatten)]
+    pub source: SourceArguments,
+
+    /// Directory for the model
+    #[arg(short, long, value_name = "MODEL")]
+    pub out: PathBuf,
+
+    /// Settings as TOML, e.g. the fit.toml of a model; options come before it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Go on where an interrupted run stopped, to the same bits
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
+
+    /// Replace a model, or the checkpoint of an interrupted run
+    #[arg(long)]
+    pub force: bool,
+
+    /// Try these lengths of the code, e.g. 1..8 or 2,4, and keep the one that sequences kept apart like best
+    #[arg(long, value_name = "LENGTHS", conflicts_with = "code")]
+    pub select_code: Option<String>,
+
+    /// Write the course of learning as TensorBoard event files
+    #[arg(long, value_name = "DIR")]
+    pub tensorboard: Option<PathBuf>,
+
+    /// Seconds from one checkpoint to the next
+    #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
+    pub checkpoint_every: f64,
+
+    /// Kind of base model
+    #[arg(long, value_enum, help_heading = "Model")]
+    pub base: Option<BaseKind>,
+
+    /// Length of a code
+    #[arg(long, value_name = "K", help_heading = "Model")]
+    pub code: Option<usize>,
+
+    /// Size of the state
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub state: Option<usize>,
+
+    /// Widths of the generator's hidden layers, e.g. 64,64
+    #[arg(long, value_name = "WIDTHS", value_delimiter = ',', help_heading = "Model")]
+    pub hidden: Option<Vec<usize>>,
+
+    /// Blocks of parameters that the code adapts
+    #[arg(long, value_name = "BLOCKS", value_delimiter = ',', help_heading = "Model")]
+    pub adapt: Option<Vec<String>>,
+
+    /// Blocks of parameters that are learned and the same for all members
+    #[arg(long, value_name = "BLOCKS", value_delimiter = ',', help_heading = "Model")]
+    pub share: Option<Vec<String>>,
+
+    /// Standard deviation of the prior over codes of new members
+    #[arg(long, value_name = "STD", help_heading = "Model")]
+    pub prior_std: Option<f64>,
+
+    /// How far the log noise of new members is expected above the learned one
+    #[arg(long, value_name = "SHIFT", allow_negative_numbers = true, help_heading = "Model")]
+    pub noise_shift: Option<f64>,
+
+    /// Standard deviation of the log noise of new members
+    #[arg(long, value_name = "STD", help_heading = "Model")]
+    pub noise_spread: Option<f64>,
+
+    /// From units of the data to units of the model
+    #[arg(long, value_enum, help_heading = "Learning")]
+    pub scaling: Option<ScalingName>,
+
+    /// Steps of the segments that sequences are cut into; 0 leaves them whole
+    #[arg(long, value_name = "STEPS", help_heading = "Learning")]
+    pub segment: Option<usize>,
+
+    /// Share of the sequences that is held out to decide when to stop
+    #[arg(long, value_name = "SHARE", help_heading = "Learning")]
+    pub validation: Option<f64>,
+
+    /// Share of the sequences that is kept apart for --select-code
+    #[arg(long, value_name = "SHARE", help_heading = "Learning")]
+    pub selection: Option<f64>,
+
+    /// How learning begins
+    #[arg(long, value_enum, help_heading = "Learning")]
+    pub start: Option<BeginningName>,
+
+    /// Factor on the numbers of steps, where these are not given
+    #[arg(long, value_name = "FACTOR", help_heading = "Learning")]
+    pub effort: Option<f64>,
+
+    /// Steps of the start
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub start_steps: Option<u64>,
+
+    /// Particles per step of the start, or restarts of random effects
+    #[arg(long, value_name = "M", help_heading = "Learning")]
+    pub particles: Option<usize>,
+
+    /// Noise that the start comes down to, in deviations of an output
+    #[arg(long, value_name = "STD", help_heading = "Learning")]
+    pub start_noise: Option<f64>,
+
+    /// Steps of the refinement
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub refine_steps: Option<u64>,
+
+    /// Codes per sequence and step of the refinement
+    #[arg(long, value_name = "K", help_heading = "Learning")]
+    pub refine_particles: Option<usize>,
+
+    /// Noise that learning never goes below, in deviations of an output
+    #[arg(long, value_name = "STD", help_heading = "Learning")]
+    pub least_noise: Option<f64>,
+
+    /// Learning rate of the refinement
+    #[arg(long, value_name = "RATE", help_heading = "Learning")]
+    pub learning_rate: Option<f64>,
+
+    /// Weight decay of the generator
+    #[arg(long, value_name = "COEFFICIENT", help_heading = "Learning")]
+    pub l2: Option<f64>,
+
+    /// Checks without gain after which learning stops; 0 never stops early
+    #[arg(long, value_name = "CHECKS", help_heading = "Learning")]
+    pub patience: Option<u64>,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// From units of the data to units of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScalingName {
+    /// They are the same
+    Identity,
+    /// Outputs to mean 0 and deviation 1
+    Outputs,
+    /// The same, and inputs divided by their usual size
+    InputUnits,
+    /// Outputs and inputs to mean 0 and deviation 1
+    All,
+}
+
+/// How learning begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BeginningName {
+    /// From draws of the prior: for many sequences
+    Prior,
+    /// From random effects: for few
+    Effects,
+}

@@ -1,0 +1,137 @@
+//! After learning: codes of the members, a first judgement, and the model directory.
+
+use super::judge::{self, JudgedRow};
+use super::learn::architecture;
+use super::prepare::Parts;
+use super::select;
+use super::state::FitState;
+use crate::base::{ONLINE_KEY, SizedBase};
+use crate::plan::{FitConfig, FitPlan};
+use crate::progress::{Progress, Stage};
+use anyhow::{Context, Result};
+use mtds::infer::Online;
+use mtds::learn::{Choice, Wishes};
+use mtds::random::stream;
+use mtds::store::{CardScore, Member, ModelBundle, Provenance};
+use mtds::{Family, Model};
+use mtds_data::directory::write_directory;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+/// The settings of the fit, by which it can be replayed.
+pub(super) const CONFIG_FILE: &str = "fit.toml";
+/// The course of learning.
+pub(super) const HISTORY_FILE: &str = "history.json";
+/// Random streams of members.
+const STREAM: u64 = 2 << 40;
+/// Members between two looks at the progress.
+const BATCH: usize = 16;
+
+/// Writes the model directory.
+///
+/// # Errors
+/// Sequences that the model cannot take; a directory that cannot be written.
+pub(super) fn finish<B: SizedBase>(
+    plan: &FitPlan,
+    family: &Family,
+    parts: &Parts,
+    state: &FitState,
+    progress: &mut Progress,
+) -> Result<()> {
+    let (chosen, selection) = select::choose(state)?;
+    let (spec, choices) = architecture::<B>(&state.choices, chosen.code, parts);
+    let scaling = choices.scaling.scaling(&parts.pieces)?;
+    let model = Model::new(spec, scaling, chosen.parameters.clone())?.with_prior(choices.prior())?;
+    let online = choices.online();
+    let members = members(&model, &online, family, state.seed, progress)?;
+    let judged = judge::judge(&model, &online, parts, state.seed)?;
+    let config =
+        FitConfig { seed: Some(state.seed), data: state.data.clone(), learn: Wishes::from(choices.clone()) };
+    let settings = json!({
+        "learn": choices,
+        "reasons": reasons(state),
+        "data": state.data,
+        ONLINE_KEY: online,
+        "selection": selection,
+        "judged": judged,
+        "status": chosen.status,
+        "best_validation": chosen.best_validation,
+        "steps": chosen.records.iter().map(|record| record.steps).collect::<Vec<_>>(),
+        "n_training": parts.training.n_seq(),
+        "n_held_out": parts.held_out.as_ref().map_or(0, Family::n_seq),
+        "n_apart": parts.apart.as_ref().map_or(0, Family::n_seq),
+    });
+    let provenance = Provenance {
+        seed: state.seed,
+        settings,
+        fingerprint: state.fingerprint.clone(),
+        program_version: env!("CARGO_PKG_VERSION").into(),
+        output_names: family.output_names().to_vec(),
+        input_names: family.input_names().to_vec(),
+        scores: card(&judged),
+    };
+    let mut files = ModelBundle { model, provenance, members }.to_files()?;
+    files.push((CONFIG_FILE.into(), config.to_text()?.into_bytes()));
+    files.push((HISTORY_FILE.into(), serde_json::to_vec(&chosen.records)?));
+    if let Some(parent) = plan.out.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        std::fs::create_dir_all(parent).with_context(|| format!("cannot make `{}`", parent.display()))?;
+    }
+    Ok(write_directory(&plan.out, &files)?)
+}
+
+/// Why each setting is what it is, by key.
+fn reasons(state: &FitState) -> Value {
+    let why = |choice: &Choice| match choice.key.as_str() {
+        "code" if !state.select.is_empty() => {
+            format!("chosen from {:?} by sequences kept apart", state.select)
+        }
+        _ => choice.why.clone(),
+    };
+    state.reasons.iter().map(|choice| (choice.key.clone(), json!(why(choice)))).collect()
+}
+
+/// The code of every sequence of the family, given all of it.
+fn members<B: SizedBase>(
+    model: &Model<B>,
+    online: &Online,
+    family: &Family,
+    seed: u64,
+    progress: &mut Progress,
+) -> Result<Vec<Member>> {
+    let one = |i: usize| -> Result<Member> {
+        let sequence = family.sequence(i);
+        let settings = Online { every: select::whole(sequence.n_time()), ..online.clone() };
+        let random = stream(seed, STREAM + i as u64);
+        let tracker = model.track(sequence.outputs(), family.inputs_of(i), settings, random)?;
+        let posterior = tracker.posterior().context("a tracked sequence has a posterior")?;
+        Ok(Member {
+            id: sequence.id().to_owned(),
+            label: sequence.label().map(str::to_owned),
+            code_mean: posterior.mean()[..model.d_code()].to_vec(),
+            code_std_dev: posterior.std_dev()[..model.d_code()].to_vec(),
+        })
+    };
+    let n = family.n_seq();
+    progress.begin(Stage::Inferring, n as u64);
+    let mut all = Vec::with_capacity(n);
+    for start in (0..n).step_by(BATCH) {
+        let batch = (start..n.min(start + BATCH)).into_par_iter().map(one);
+        all.extend(batch.collect::<Result<Vec<_>>>()?);
+        progress.advance(all.len() as u64, None);
+    }
+    progress.end();
+    Ok(all)
+}
+
+fn card(judged: &[JudgedRow]) -> Vec<CardScore> {
+    let Some(ours) = judged.first() else { return vec![] };
+    let condition = "held-out sequences, half of each seen";
+    let score = |measure: &str, mean, std_error| CardScore {
+        measure: measure.into(),
+        condition: condition.into(),
+        mean,
+        std_error,
+        n_seq: ours.n_seq,
+    };
+    vec![score("RMSE", ours.rmse, ours.rmse_se), score("NLL", ours.nll, ours.nll_se)]
+}

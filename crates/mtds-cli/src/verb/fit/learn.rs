@@ -1,0 +1,188 @@
+//! Learning, one length of the code after another, with checkpoints on the way.
+
+use super::prepare::Parts;
+use super::state::{Finished, FitState};
+use super::{say, select};
+use crate::base::SizedBase;
+use crate::interrupt::Interrupt;
+use crate::plan::FitPlan;
+use crate::progress::{Progress, Stage};
+use crate::tensorboard::EventFile;
+use anyhow::{Context, Result, bail};
+use mtds::learn::{self, Choices, Control, Course, CourseData, Learner, StartRule, Status};
+use mtds::{Model, ModelSpec};
+use std::time::Instant;
+
+/// Steps from one record in the event files to the next.
+const EVENT_EVERY: u64 = 10;
+
+/// Learns every length of the code that is not learned yet.
+///
+/// # Errors
+/// Numbers that stop being finite; a checkpoint that cannot be written; an interrupt, after a checkpoint.
+pub(super) fn learn<B: SizedBase>(
+    plan: &FitPlan,
+    interrupt: &Interrupt,
+    parts: &Parts,
+    state: &mut FitState,
+    progress: &mut Progress,
+) -> Result<()> {
+    for code in state.codes() {
+        if state.finished.iter().any(|finished| finished.code == code) {
+            continue;
+        }
+        let (spec, choices) = architecture::<B>(&state.choices, code, parts);
+        let course = choices.course(&spec.base)?;
+        let data =
+            CourseData { family: &parts.pieces, held_out: parts.held_out_pieces.as_ref(), seed: state.seed };
+        let mut learner = match state.course.take() {
+            Some(course_state) => Learner::resume(&course, spec, data, course_state)?,
+            None => Learner::new(&course, spec, data)?,
+        };
+        let mut following = Following { plan, interrupt, course: &course, events: None };
+        following.run(&mut learner, state, progress)?;
+        state.finished.push(finished(&learner, code, &choices, parts, state.seed)?);
+        state.course = None;
+        state.save(&plan.checkpoint)?;
+    }
+    progress.end();
+    Ok(())
+}
+
+/// The architecture with codes of this length.
+pub(super) fn architecture<B: SizedBase>(
+    choices: &Choices,
+    code: usize,
+    parts: &Parts,
+) -> (ModelSpec<B>, Choices) {
+    let choices = Choices { code, ..choices.clone() };
+    let base = B::sized(choices.state, parts.training.d_obs(), parts.training.d_input());
+    (choices.spec(base), choices)
+}
+
+fn finished<B: SizedBase>(
+    learner: &Learner<B>,
+    code: usize,
+    choices: &Choices,
+    parts: &Parts,
+    seed: u64,
+) -> Result<Finished> {
+    let fitted = learner.fitted()?.context("learning has ended")?;
+    let model: Model<B> = fitted.model.with_prior(choices.prior())?;
+    let apart = match &parts.apart {
+        Some(family) => select::log_likelihoods(&model, &choices.online(), family, seed)?,
+        None => vec![],
+    };
+    Ok(Finished {
+        code,
+        parameters: fitted.outcome.parameters,
+        status: fitted.outcome.status,
+        best_validation: fitted.outcome.best_validation,
+        records: learner.records(),
+        apart,
+    })
+}
+
+/// Follows one course: progress, event files, checkpoints.
+struct Following<'a> {
+    plan: &'a FitPlan,
+    interrupt: &'a Interrupt,
+    course: &'a Course,
+    events: Option<EventFile>,
+}
+
+impl Following<'_> {
+    fn run<B: SizedBase>(
+        &mut self,
+        learner: &mut Learner<B>,
+        state: &mut FitState,
+        progress: &mut Progress,
+    ) -> Result<()> {
+        if let Some(folder) = &self.plan.tensorboard {
+            self.events = Some(EventFile::create(folder)?);
+        }
+        let mut stage = None;
+        loop {
+            if stage != Some(learner.stage()) {
+                stage = Some(learner.stage());
+                progress.begin(shown(learner.stage()), learner.steps().1);
+            }
+            let status = self.some_steps(learner, progress)?;
+            state.course = Some(learner.checkpoint());
+            state.save(&self.plan.checkpoint)?;
+            if status != Status::Interrupted {
+                return Ok(());
+            }
+            if self.interrupt.is_asked() {
+                progress.end();
+                bail!("{}", self.stopped(learner));
+            }
+        }
+    }
+
+    /// Steps until the stage ends, a checkpoint is due, or somebody asks to stop.
+    fn some_steps<B: SizedBase>(
+        &mut self,
+        learner: &mut Learner<B>,
+        progress: &mut Progress,
+    ) -> Result<Status> {
+        let is_start = learner.stage() == learn::Stage::Start;
+        if is_start && matches!(self.course.start, StartRule::Effects(_)) {
+            return Ok(self.interrupt.without_stop(|| learner.run(&mut |_| Control::Continue))?);
+        }
+        let before = if is_start { 0 } else { start_steps(self.course) };
+        let started = Instant::now();
+        let mut trouble = None;
+        let status = learner.run(&mut |step| {
+            progress.advance(step.step, Some(step.best_validation.unwrap_or(step.bound)));
+            if let Some(Err(error)) = self.events.as_mut().map(|events| record(events, before, step)) {
+                trouble = Some(error);
+                self.events = None;
+            }
+            let due = started.elapsed() >= self.plan.checkpoint_every;
+            if due || self.interrupt.is_asked() { Control::Stop } else { Control::Continue }
+        })?;
+        if let Some(error) = trouble {
+            say(self.plan, &format!("warning: {error:#}; learning goes on without event files"));
+        }
+        Ok(status)
+    }
+
+    fn stopped<B: SizedBase>(&self, learner: &Learner<B>) -> String {
+        let (step, steps) = learner.steps();
+        let stage = shown(learner.stage()).name();
+        format!(
+            "interrupted while {stage}, after step {step} of {steps}; the same command with --resume goes on from there"
+        )
+    }
+}
+
+fn shown(stage: learn::Stage) -> Stage {
+    match stage {
+        learn::Stage::Start => Stage::Learning,
+        learn::Stage::Refine => Stage::Refining,
+    }
+}
+
+fn start_steps(course: &Course) -> u64 {
+    match &course.start {
+        StartRule::Prior { plan, .. } => plan.steps,
+        StartRule::Effects(effects) => effects.steps,
+    }
+}
+
+/// Every tenth step, and every check of the held-out bound.
+fn record(events: &mut EventFile, before: u64, step: &learn::Progress) -> Result<()> {
+    if !step.step.is_multiple_of(EVENT_EVERY) && step.validation.is_none() {
+        return Ok(());
+    }
+    let mut values = vec![
+        ("bound/training", step.bound),
+        ("loss", step.loss),
+        ("learning_rate", step.learning_rate),
+        ("gradient_norm", step.gradient_norm),
+    ];
+    values.extend(step.ess.map(|ess| ("effective_sample_size", ess)));
+    values.extend(step.validation.map(|bound| ("bound/held_out", bound)));
+    events.scalars(before + step.step, &values)
+}

@@ -1,0 +1,105 @@
+//! `mtds fit`: choose settings from the data, learn, leave a model; interrupted, go on to the same bits.
+//!
+//! ```text
+//! plan ── read ── prepare ──→ state ── learn ──→ state … ── finish ──→ model directory
+//!                               ↑        │ every few minutes, on Ctrl-C, after every stage
+//!                               └─ MODEL.checkpoint
+//! ```
+
+mod document;
+mod finish;
+mod judge;
+mod learn;
+mod prepare;
+mod select;
+mod state;
+
+use crate::base::{AnyModel, BaseKind, SizedBase, WithBase};
+use crate::interrupt::Interrupt;
+use crate::output::print;
+use crate::plan::{Begin, FitPlan, Format, UsageError, Verbosity};
+use crate::progress::Progress;
+use anyhow::Result;
+use clap::ValueEnum;
+use mtds_data::ReadFamily;
+use state::FitState;
+use std::io::Write;
+
+/// Carries the plan out: learns, writes the model, prints the result to `stdout`.
+///
+/// # Errors
+/// Data that cannot be read or learned from; settings out of range; a file that cannot be written; an interrupt.
+pub fn run(plan: &FitPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
+    let earlier = match plan.begin {
+        Begin::Resume if plan.checkpoint.exists() => Some(FitState::load(&plan.checkpoint)?),
+        Begin::Resume if plan.out.join("config.json").exists() => {
+            say(plan, &format!("`{}` is finished: there is nothing to go on with", plan.out.display()));
+            return result(plan, stdout);
+        }
+        _ => None,
+    };
+    let mut plan = plan.clone();
+    if let Some(earlier) = &earlier {
+        earlier.check_wishes(&plan)?;
+        plan = plan.with_columns(&earlier.data)?;
+    }
+    let read = plan.source.read()?;
+    read.notes.iter().for_each(|note| say(&plan, &format!("note: {note}")));
+    let kind = kind(&plan, earlier.as_ref())?;
+    kind.with(Job { plan: &plan, interrupt, read, earlier })?;
+    result(&plan, stdout)
+}
+
+/// A line on stderr, unless asked to be quiet.
+fn say(plan: &FitPlan, line: &str) {
+    if plan.common.verbosity != Verbosity::Quiet {
+        eprintln!("{line}");
+    }
+}
+
+/// The kind of base model that was asked for, now or earlier.
+fn kind(plan: &FitPlan, earlier: Option<&FitState>) -> Result<BaseKind, UsageError> {
+    let name = earlier.map(|state| state.choices.base.as_str()).or(plan.wishes.base.as_deref());
+    let name = name.unwrap_or(BaseKind::Lds.name());
+    BaseKind::named(name).ok_or_else(|| {
+        let known: Vec<_> = BaseKind::value_variants().iter().map(|kind| kind.name()).collect();
+        UsageError::new("--base", format!("found `{name}`, which is no base model"), known.join(", "))
+    })
+}
+
+/// What is left to do once the data are there, for any kind of base model.
+struct Job<'a> {
+    plan: &'a FitPlan,
+    interrupt: &'a Interrupt,
+    read: ReadFamily,
+    earlier: Option<FitState>,
+}
+
+impl WithBase for Job<'_> {
+    type Output = Result<()>;
+
+    fn run<B: SizedBase>(self) -> Result<()> {
+        let Self { plan, interrupt, read, earlier } = self;
+        let mut state = match earlier {
+            Some(state) => state.of_family(&read.family)?,
+            None => prepare::first_state::<B>(plan, &read.family)?,
+        };
+        say(plan, document::choices(&state, plan.common.verbosity).trim_end());
+        let parts = prepare::Parts::of(&read.family, &state)?;
+        let mut progress = Progress::new(plan.common.display());
+        learn::learn::<B>(plan, interrupt, &parts, &mut state, &mut progress)?;
+        interrupt.without_stop(|| finish::finish::<B>(plan, &read.family, &parts, &state, &mut progress))?;
+        drop(progress);
+        state::remove(&plan.checkpoint)
+    }
+}
+
+/// Prints what the finished model says of itself.
+fn result(plan: &FitPlan, stdout: &mut dyn Write) -> Result<()> {
+    let model = AnyModel::load(&plan.out)?;
+    let text = match plan.common.format {
+        Format::Json => format!("{}\n", serde_json::to_string_pretty(&document::document(plan, &model))?),
+        Format::Text => document::text(plan, &model),
+    };
+    print(stdout, &text)
+}

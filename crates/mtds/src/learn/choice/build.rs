@@ -1,0 +1,155 @@
+//! From settings to an architecture and a course of learning.
+
+use super::{Beginning, Choices};
+use crate::Result;
+use crate::base::BaseModel;
+use crate::family::SegmentPlan;
+use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
+use crate::infer::{NoiseBelief, Online};
+use crate::learn::{
+    Adapted, Course, Interpolation, MonteCarlo, NoiseRule, RandomEffects, Refine, Schedule, StartRule,
+    StoppingRule, TrainingPlan,
+};
+use crate::model::ModelSpec;
+
+/// log s at the first step of a start from the prior.
+const FIRST_LOG_NOISE: f64 = -0.3;
+/// Learning rate of a start from the prior.
+const START_RATE: f64 = 2e-3;
+/// Longest gradient.
+const CLIP: f64 = 10.0;
+/// Part of the way to the residuals' size that s goes in a step.
+const DAMPING: f64 = 0.02;
+/// Part of the refinement after which s may be as small as it likes.
+const FALLEN: f64 = 0.6;
+/// Checks of the held-out bound in a refinement.
+const CHECKS: u64 = 40;
+/// Blocks of a linear system that make its transition, and learn more slowly after random effects.
+const TRANSITION: [&str; 2] = ["decay", "rotation"];
+
+impl Choices {
+    /// The architecture around a base model.
+    #[must_use]
+    pub fn spec<B: BaseModel>(&self, base: B) -> ModelSpec<B> {
+        let blocks = base.blocks();
+        let skip = if self.start == Beginning::Effects { Skip::Affine } else { Skip::None };
+        let spec = ModelSpec::new(base, self.code)
+            .features(FeatureMap::Trigonometric)
+            .hidden(&self.hidden, Activation::Tanh)
+            .skip(skip);
+        blocks.into_iter().fold(spec, |spec, block| {
+            let listed = |names: &[String]| names.iter().any(|name| name == block.name);
+            match (listed(&self.adapt), listed(&self.share), &block.role) {
+                (true, _, _) => spec.adapt(block.name),
+                (_, true, _) => spec.share(block.name),
+                (_, _, Role::Fixed(value)) => spec.fix(block.name, *value),
+                _ => spec.fix(block.name, 0.0),
+            }
+        })
+    }
+
+    /// The course of learning.
+    ///
+    /// # Errors
+    /// Numbers that make no schedule.
+    pub fn course<B: BaseModel>(&self, base: &B) -> Result<Course> {
+        let start = match self.start {
+            Beginning::Prior => self.from_prior()?,
+            Beginning::Effects => StartRule::Effects(RandomEffects {
+                restarts: self.particles,
+                steps: self.start_steps,
+                log_noise: (FIRST_LOG_NOISE - 0.4, self.start_noise.ln() - 1.1),
+                start_log_noise: self.start_noise.ln(),
+                ..RandomEffects::default()
+            }),
+        };
+        Ok(Course { scaling: self.scaling, start, refine: self.refine(base)? })
+    }
+
+    /// How sequences are cut, if they are.
+    #[must_use]
+    pub fn segments(&self) -> Option<SegmentPlan> {
+        (self.segment > 0).then_some(SegmentPlan { length: self.segment, overlap: 0 })
+    }
+
+    /// What is believed about the code of a new member.
+    #[must_use]
+    pub fn prior(&self) -> Prior {
+        Prior::Normal { std_dev: self.prior_std }
+    }
+
+    /// How codes of new members are inferred.
+    #[must_use]
+    pub fn online(&self) -> Online {
+        let noise = NoiseBelief::Uncertain { mean: self.noise_shift, std_dev: self.noise_spread };
+        Online { noise, ..Online::default() }
+    }
+
+    fn from_prior(&self) -> Result<StartRule> {
+        let (steps, last) = (self.start_steps, self.start_noise.ln());
+        let noise =
+            Schedule::new(Interpolation::Linear, vec![(1, FIRST_LOG_NOISE.max(last)), (steps.max(2), last)])?;
+        let objective = MonteCarlo {
+            particles: Schedule::constant(self.particles as f64)?,
+            noise: NoiseRule::Scheduled(noise),
+            l2: self.l2,
+            ..MonteCarlo::default()
+        };
+        let plan = TrainingPlan {
+            steps,
+            learning_rate: Schedule::constant(START_RATE)?,
+            clip_norm: Some(CLIP),
+            ..TrainingPlan::default()
+        };
+        Ok(StartRule::Prior { objective, plan })
+    }
+
+    fn refine<B: BaseModel>(&self, base: &B) -> Result<Refine> {
+        let steps = self.refine_steps;
+        let fallen = ((FALLEN * steps as f64) as u64).max(2);
+        let (first, last) = (self.start_noise.ln(), self.least_noise.ln());
+        let floor = Schedule::new(Interpolation::Linear, vec![(1, first.max(last)), (fallen, last)])?;
+        Ok(Refine {
+            objective: Adapted {
+                particles: self.refine_particles,
+                noise: NoiseRule::Matched { damping: DAMPING, floor },
+                l2: self.l2,
+                skip_l2: 1.0,
+                rates: self.rates(base),
+                ..Adapted::default()
+            },
+            plan: TrainingPlan {
+                steps,
+                learning_rate: self.refine_rate()?,
+                clip_norm: Some(CLIP),
+                stopping: StoppingRule {
+                    every: (steps / CHECKS).max(25),
+                    patience: (self.patience > 0).then_some(self.patience),
+                    ..StoppingRule::default()
+                },
+                ..TrainingPlan::default()
+            },
+        })
+    }
+
+    /// A short rise, then down along half a wave.
+    fn refine_rate(&self) -> Result<Schedule> {
+        let (steps, rate) = (self.refine_steps, self.learning_rate);
+        let warm = 300.min(steps / 4);
+        let points = match warm {
+            0 | 1 => vec![(1, rate)],
+            _ => vec![(1, 0.1 * rate), (warm, rate), (steps, rate / 20.0)],
+        };
+        Schedule::new(Interpolation::Cosine, points)
+    }
+
+    /// After random effects the transition learns more slowly, where the base model has these blocks.
+    fn rates<B: BaseModel>(&self, base: &B) -> Vec<(String, f64)> {
+        if self.start == Beginning::Prior {
+            return vec![];
+        }
+        let blocks = base.blocks();
+        let there = TRANSITION.iter().filter(|name| blocks.iter().any(|block| block.name == **name));
+        there.map(|name| ((*name).to_owned(), 0.5)).collect()
+    }
+}

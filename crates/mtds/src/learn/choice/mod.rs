@@ -1,0 +1,143 @@
+//! Settings of learning that suit a family: what a person wishes is kept, all else is chosen from the data, with reasons.
+//!
+//! ```text
+//! Wishes (every key may be left out)  +  Facts of the family  ──→  Choices (every key set)  +  why
+//! Choices ──→ ModelSpec, Course
+//! ```
+//! Choices written down and given back as wishes are the same choices: that is how a fit is replayed.
+
+mod build;
+mod facts;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+pub use facts::{Drive, Facts};
+
+use super::ScalingRule;
+
+/// How learning begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Beginning {
+    /// From draws of the prior, for many sequences.
+    Prior,
+    /// From random effects, for few.
+    Effects,
+}
+
+/// Two structures of the same keys, one with every key optional.
+macro_rules! keys {
+    ($($(#[$doc:meta])* $key:ident: $kind:ty,)*) => {
+        /// What a person wishes; what is left out is chosen from the family.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Wishes {
+            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$kind>,)*
+        }
+
+        /// Every setting of a fit.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Choices {
+            $($(#[$doc])* pub $key: $kind,)*
+        }
+
+        impl Wishes {
+            /// These wishes, and for keys that they leave out those of `other`.
+            #[must_use]
+            pub fn or(self, other: Self) -> Self {
+                Self { $($key: self.$key.or(other.$key),)* }
+            }
+
+            /// The keys that `choices` has otherwise than wished.
+            #[must_use]
+            pub fn differing(&self, choices: &Choices) -> Vec<&'static str> {
+                let mut keys = vec![];
+                $(if self.$key.as_ref().is_some_and(|wished| *wished != choices.$key) {
+                    keys.push(stringify!($key));
+                })*
+                keys
+            }
+        }
+
+        impl Wishes {
+            /// All keys, if none is left out.
+            fn all(self) -> Option<Choices> {
+                Some(Choices { $($key: self.$key?,)* })
+            }
+        }
+
+        impl From<Choices> for Wishes {
+            fn from(choices: Choices) -> Self {
+                Self { $($key: Some(choices.$key),)* }
+            }
+        }
+    };
+}
+
+keys! {
+    /// Kind of base model, e.g. `lds`.
+    base: String,
+    /// Length k of a code.
+    code: usize,
+    /// Size n of the state.
+    state: usize,
+    /// Widths of the generator's hidden layers.
+    hidden: Vec<usize>,
+    /// Blocks of θ that the code adapts.
+    adapt: Vec<String>,
+    /// Blocks of θ that are learned and the same for all; those in neither list are held at a constant.
+    share: Vec<String>,
+    /// From data units to model units.
+    scaling: ScalingRule,
+    /// Steps of the segments that sequences are cut into; 0 leaves them whole.
+    segment: usize,
+    /// Share of the sequences that is held out to decide when to stop.
+    validation: f64,
+    /// Share of the sequences that is kept apart to choose the length of the code by.
+    selection: f64,
+    /// How learning begins.
+    start: Beginning,
+    /// Steps of the start.
+    start_steps: u64,
+    /// Particles per step of the start; independent restarts of random effects.
+    particles: usize,
+    /// Noise s that the start comes down to, in standard deviations of an output.
+    start_noise: f64,
+    /// Steps of the refinement.
+    refine_steps: u64,
+    /// Codes per sequence and step of the refinement.
+    refine_particles: usize,
+    /// Noise s that learning never goes below, in standard deviations of an output.
+    least_noise: f64,
+    /// Learning rate of the refinement at its height.
+    learning_rate: f64,
+    /// Coefficient of ½ λ ‖W‖² / N over the generator's weights.
+    l2: f64,
+    /// Checks of the held-out bound without gain after which learning stops; 0 never stops early.
+    patience: u64,
+    /// Factor on steps that are not given.
+    effort: f64,
+    /// Standard deviation τ of the prior over codes of new members.
+    prior_std: f64,
+    /// How far log s of a new member is expected above the learned one.
+    noise_shift: f64,
+    /// Standard deviation of log s of a new member.
+    noise_spread: f64,
+}
+
+/// One setting, and why it is so.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The key in [`Choices`].
+    pub key: String,
+    /// Its value.
+    pub value: serde_json::Value,
+    /// Why.
+    pub why: String,
+    /// Whether a person asked for it, and it would have been another.
+    pub asked: bool,
+}

@@ -1,0 +1,325 @@
+//! The rules by which settings follow from the facts of a family.
+//!
+//! Numbers that follow N (prior, noise of new members) and the two ways to start are those of the oscillator
+//! experiment, where they were tried; the rest keeps the work of a step, and what one observation weighs, near what
+//! they were there: N = 128 sequences of T = 80 steps with one output.
+
+use serde::Serialize;
+
+use super::{Beginning, Choice, Choices, Drive, Facts, Wishes};
+use crate::generator::{BlockSpec, Role};
+use crate::learn::ScalingRule;
+use crate::{Error, Result};
+
+/// Longest sequences that are learned whole, and segments that longer ones are cut into.
+const WHOLE: usize = 512;
+const SEGMENT: usize = 256;
+/// Sequences up to which there are too few for prior draws to find what they share.
+const FEW: usize = 8;
+/// Work of a step on the oscillators: codes, steps, multiplications of a state.
+const USUAL_WORK: f64 = 32.0 * 128.0 * 80.0 * 24.0;
+/// Times the usual work up to which steps are not made fewer.
+const BEARABLE: f64 = 4.0;
+
+/// Keeps wishes, fills in choices, and notes the reasons.
+struct Chooser {
+    table: Vec<Choice>,
+}
+
+impl Chooser {
+    /// The wish, or else what was found, which becomes the wish.
+    fn fill<T: Clone + PartialEq + Serialize>(
+        &mut self,
+        key: &str,
+        wished: &mut Option<T>,
+        (found, why): (T, impl Into<String>),
+    ) -> T {
+        // A wish for what would be chosen anyway has the same reason, so that a replayed fit says the same.
+        let asked = wished.as_ref().is_some_and(|wished| *wished != found);
+        let value = wished.get_or_insert(found).clone();
+        self.table.push(Choice {
+            key: key.to_owned(),
+            value: serde_json::to_value(&value).unwrap_or_default(),
+            why: if asked { "as asked".into() } else { why.into() },
+            asked,
+        });
+        value
+    }
+}
+
+/// What later rules need of earlier ones.
+struct Work {
+    /// Size of the state.
+    state: usize,
+    /// Whether sequences are cut into segments.
+    is_cut: bool,
+    /// Observed values of a piece.
+    observed: f64,
+    /// Sequences or segments to learn from.
+    pieces: usize,
+    /// Members to learn from.
+    members: usize,
+    /// Multiplications of a step.
+    per_step: f64,
+}
+
+impl Choices {
+    /// All settings for a family with these facts, and why each is what it is.
+    ///
+    /// `blocks` gives the blocks of θ of the base model for a size of its state.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a wish that is out of range, with its key; [`Error::Unknown`] for a block that does not exist.
+    pub fn resolve(
+        wishes: &Wishes,
+        facts: &Facts,
+        blocks: &dyn Fn(usize) -> Vec<BlockSpec>,
+    ) -> Result<(Self, Vec<Choice>)> {
+        let (mut by, mut w) = (Chooser { table: vec![] }, wishes.clone());
+        let work = parts(&mut by, &mut w, facts);
+        let blocks = blocks(work.state);
+        model(&mut by, &mut w, facts, &work, &blocks);
+        learning(&mut by, &mut w, facts, &work);
+        new_members(&mut by, &mut w, &work);
+        let choices = w.all().ok_or_else(|| Error::setting("choices", "a rule is missing"))?;
+        choices.check(&blocks)?;
+        Ok((choices, by.table))
+    }
+
+    fn check(&self, blocks: &[BlockSpec]) -> Result<()> {
+        let require = |holds: bool, key: &str, found: &dyn std::fmt::Display, expected: &str| match holds {
+            true => Ok(()),
+            false => Err(Error::setting(key, format!("found {found}; expected {expected}"))),
+        };
+        for (key, found, most) in
+            [("code", self.code, 64), ("state", self.state, 1024), ("particles", self.particles, 1 << 22)]
+        {
+            require((1..=most).contains(&found), key, &found, &format!("1 to {most}"))?;
+        }
+        require(
+            (1..=65_536).contains(&self.refine_particles),
+            "refine_particles",
+            &self.refine_particles,
+            "1 to 65536",
+        )?;
+        for (key, found) in [("start_steps", self.start_steps), ("refine_steps", self.refine_steps)] {
+            require(found >= 2, key, &found, "2 or more")?;
+        }
+        for (key, found) in [("validation", self.validation), ("selection", self.selection)] {
+            require((0.0..0.9).contains(&found), key, &found, "a share of at least 0 and below 0.9")?;
+        }
+        let positive = [
+            ("start_noise", self.start_noise),
+            ("least_noise", self.least_noise),
+            ("learning_rate", self.learning_rate),
+            ("effort", self.effort),
+            ("prior_std", self.prior_std),
+            ("noise_spread", self.noise_spread),
+        ];
+        for (key, found) in positive {
+            require(found > 0.0 && found <= 1e3, key, &found, "above 0, at most 1000")?;
+        }
+        require(self.l2.is_finite() && self.l2 >= 0.0, "l2", &self.l2, "0 or more")?;
+        require(self.noise_shift.abs() <= 10.0, "noise_shift", &self.noise_shift, "-10 to 10")?;
+        for name in self.adapt.iter().chain(&self.share) {
+            if !blocks.iter().any(|block| block.name == name) {
+                let known: Vec<_> = blocks.iter().map(|block| block.name).collect();
+                return Err(Error::Unknown { kind: "block", name: name.clone(), known: known.join(", ") });
+            }
+        }
+        match self.adapt.iter().find(|name| self.share.contains(name)) {
+            Some(both) => {
+                Err(Error::setting("share", format!("found `{both}` in `adapt` as well; name it once")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The parts of the family, and the sizes that follow from it alone.
+fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
+    by.fill("base", &mut w.base, ("lds".to_owned(), "few numbers to learn, fast"));
+    let validation = by.fill("validation", &mut w.validation, validation(facts));
+    let selection = by.fill("selection", &mut w.selection, (0.0, "no code length to choose"));
+    let segment = by.fill("segment", &mut w.segment, segment(facts));
+    let state = by.fill("state", &mut w.state, state(facts));
+    work(facts, segment, state, validation + selection)
+}
+
+/// What is learned.
+fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &[BlockSpec]) {
+    by.fill("code", &mut w.code, code(work));
+    by.fill("hidden", &mut w.hidden, (vec![64, 64], "bends the code enough for most families"));
+    let at_rest = facts.drive == Drive::Impulse && !work.is_cut;
+    let begins = match at_rest {
+        true => "an impulse starts every sequence from rest",
+        false => "sequences begin in states of their own",
+    };
+    let with = |wanted: Role| -> Vec<String> {
+        let chosen = blocks.iter().filter(|block| block.len > 0 && role(block, facts, at_rest) == wanted);
+        chosen.map(|block| block.name.to_owned()).collect()
+    };
+    by.fill("adapt", &mut w.adapt, (with(Role::Adapted), begins));
+    by.fill("share", &mut w.share, (with(Role::Shared), "the rest is held at a constant"));
+    by.fill("scaling", &mut w.scaling, scaling(facts));
+}
+
+/// How it is learned.
+fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
+    let effort = by.fill("effort", &mut w.effort, (1.0, "the usual number of steps"));
+    let start = by.fill("start", &mut w.start, start(work));
+    let particles = by.fill("particles", &mut w.particles, particles(start, facts, work));
+    let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
+    let usual = if start == Beginning::Effects { 2500.0 } else { 2000.0 };
+    by.fill("start_steps", &mut w.start_steps, steps(usual, effort, start_cost * work.per_step));
+    by.fill("start_noise", &mut w.start_noise, start_noise(work));
+    let why = "enough once proposals follow their sequences";
+    let codes = by.fill("refine_particles", &mut w.refine_particles, (32, why));
+    let refine_cost = (codes * work.pieces) as f64 * work.per_step;
+    by.fill("refine_steps", &mut w.refine_steps, steps(4000.0, effort, refine_cost));
+    let why = "2 % of an output's deviation: closer is rarely real";
+    by.fill("least_noise", &mut w.least_noise, (0.018, why));
+    by.fill("learning_rate", &mut w.learning_rate, learning_rate(start, work.pieces));
+    by.fill("l2", &mut w.l2, l2(work));
+    by.fill("patience", &mut w.patience, (10, "a quarter of the checks without gain"));
+}
+
+/// What is believed of members that are yet to come.
+fn new_members(by: &mut Chooser, w: &mut Wishes, work: &Work) {
+    let (tau, shift, spread) = test_time(work.members);
+    let why = format!("what {} members can teach about others", work.members);
+    by.fill("prior_std", &mut w.prior_std, (tau, why.as_str()));
+    by.fill("noise_shift", &mut w.noise_shift, (shift, why.as_str()));
+    by.fill("noise_spread", &mut w.noise_spread, (spread, why.as_str()));
+}
+
+fn validation(facts: &Facts) -> (f64, String) {
+    match facts.n_seq {
+        n if n < 12 => (0.0, format!("{n} sequences are too few to spare any")),
+        n if n < 40 => (0.2, format!("enough of {n} sequences to see when to stop")),
+        n if n < 1000 => (0.15, format!("enough of {n} sequences to see when to stop")),
+        n => (100.0 / n as f64, "100 sequences are enough to see when to stop".to_owned()),
+    }
+}
+
+fn segment(facts: &Facts) -> (usize, String) {
+    match facts.max_time {
+        t if t > WHOLE => (SEGMENT, format!("sequences of {t} steps are too long to roll out whole")),
+        t => (0, format!("{t} steps are few enough to roll out whole")),
+    }
+}
+
+fn state(facts: &Facts) -> (usize, String) {
+    let wanted = (2 * facts.d_obs).clamp(4, 8);
+    let most = (facts.median_time / 3).max(1);
+    match most < wanted {
+        true => (most, format!("a third of the {} steps of a usual sequence", facts.median_time)),
+        false => (wanted, format!("two for each of {} output(s), within 4 to 8", facts.d_obs)),
+    }
+}
+
+fn work(facts: &Facts, segment: usize, state: usize, held_out: f64) -> Work {
+    let is_cut = segment > 0;
+    let n_time = if is_cut { segment.min(facts.max_time) } else { facts.max_time };
+    let members = (((1.0 - held_out) * facts.n_seq as f64).round() as usize).max(1);
+    let pieces_each = if is_cut { facts.median_time.div_ceil(segment).max(1) } else { 1 };
+    Work {
+        state,
+        is_cut,
+        observed: (n_time * facts.d_obs) as f64 * (1.0 - facts.missing),
+        pieces: members * pieces_each,
+        members,
+        per_step: (n_time * state * (state + facts.d_obs + facts.d_input)) as f64,
+    }
+}
+
+fn code(work: &Work) -> (usize, String) {
+    match work.pieces {
+        n if n <= 4 => {
+            ((n - 1).max(1), format!("{n} sequences differ along {} axes at most", (n - 1).max(1)))
+        }
+        _ => (4, "as many ways to differ as most families have; try --select-code".to_owned()),
+    }
+}
+
+/// The role of a block, unless another is asked for.
+fn role(block: &BlockSpec, facts: &Facts, at_rest: bool) -> Role {
+    match block.name {
+        "initial_state" if !at_rest => Role::Adapted,
+        "feedthrough" if facts.drive == Drive::Ongoing => Role::Adapted,
+        // The offset of the outputs does its work.
+        "state_bias" => Role::Fixed(0.0),
+        _ => block.role.clone(),
+    }
+}
+
+fn scaling(facts: &Facts) -> (ScalingRule, &'static str) {
+    match facts.drive {
+        Drive::None => (ScalingRule::Outputs, "outputs to mean 0 and deviation 1"),
+        _ if facts.zero_inputs >= 0.1 => {
+            (ScalingRule::InputUnits, "many inputs are 0, which has to keep meaning nothing")
+        }
+        _ => (ScalingRule::All, "inputs are hardly ever 0: all to mean 0 and deviation 1"),
+    }
+}
+
+fn start(work: &Work) -> (Beginning, String) {
+    match work.pieces {
+        n if n <= FEW => {
+            (Beginning::Effects, format!("{n} sequences are few: each gets effects of its own first"))
+        }
+        n => (Beginning::Prior, format!("{n} sequences are enough to find what they share")),
+    }
+}
+
+fn particles(start: Beginning, facts: &Facts, work: &Work) -> (usize, &'static str) {
+    match (start, facts.own_inputs) {
+        (Beginning::Effects, _) => (128, "independent restarts, of which the best goes on"),
+        (Beginning::Prior, false) => (2048, "one rollout serves every sequence"),
+        (Beginning::Prior, true) => {
+            let affordable = (16_384 / work.pieces.max(1)).next_power_of_two();
+            (affordable.clamp(256, 2048), "inputs differ, so every sequence needs rollouts of its own")
+        }
+    }
+}
+
+fn steps(usual: f64, effort: f64, cost: f64) -> (u64, String) {
+    let share = (BEARABLE * USUAL_WORK / cost.max(1.0)).clamp(0.25, 1.0);
+    let n = ((usual * effort * share / 10.0).round() * 10.0).max(10.0) as u64;
+    let why = match share < 1.0 {
+        true => "fewer than usual, because each is a lot of work".to_owned(),
+        false => "the usual number".to_owned(),
+    };
+    (n, why)
+}
+
+/// s at which all values of a sequence together tell as much as 80 do at s = e^−1.5.
+fn start_noise(work: &Work) -> (f64, String) {
+    let log_noise = (-1.5 + 0.5 * (work.observed / 80.0).ln()).clamp(-2.0, -0.5);
+    let s = (log_noise.exp() * 1000.0).round() / 1000.0;
+    (s, format!("with about {:.0} values per sequence, prior draws resolve no less", work.observed))
+}
+
+fn learning_rate(start: Beginning, pieces: usize) -> (f64, &'static str) {
+    match (start, pieces) {
+        (Beginning::Prior, _) => (2e-3, "as tried on oscillators"),
+        (Beginning::Effects, n) if n <= 4 => (3e-4, "small, to stay near the effects that were found"),
+        (Beginning::Effects, _) => (6e-4, "small, to stay near the effects that were found"),
+    }
+}
+
+fn l2(work: &Work) -> (f64, String) {
+    let found = (100.0 * work.observed / 80.0).clamp(10.0, 400.0).round();
+    (found, format!("in proportion to {:.0} values per sequence", work.observed))
+}
+
+/// Deviation of the prior, shift and deviation of log s for new members, by the number of members learned from.
+fn test_time(members: usize) -> (f64, f64, f64) {
+    match members {
+        0..=4 => (4.0, 0.5, 0.5),
+        5..=8 => (2.5, 0.4, 0.5),
+        9..=16 => (2.5, 0.3, 0.5),
+        17..=32 => (1.5, 0.1, 0.3),
+        _ => (1.3, 0.05, 0.2),
+    }
+}

@@ -1,0 +1,114 @@
+//! Choices: sensible for families of any size, kept where asked for, the same when replayed.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::base::{BaseModel, Lds};
+use crate::generator::BlockSpec;
+use crate::{Error, Model, random};
+
+fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Drive) -> Facts {
+    Facts {
+        n_seq,
+        max_time,
+        median_time: max_time,
+        d_obs,
+        d_input: usize::from(drive != Drive::None),
+        own_inputs: drive == Drive::Ongoing,
+        drive,
+        zero_inputs: if drive == Drive::Impulse { 0.99 } else { 0.0 },
+        missing: 0.0,
+    }
+}
+
+fn resolve(wishes: &Wishes, facts: &Facts) -> crate::Result<(Choices, Vec<Choice>)> {
+    let blocks = |state| -> Vec<BlockSpec> { Lds::new(state, facts.d_obs, facts.d_input).blocks() };
+    Choices::resolve(wishes, facts, &blocks)
+}
+
+#[test]
+fn the_oscillators_get_what_was_tried_on_them() {
+    let (choices, why) = resolve(&Wishes::default(), &facts(128, 80, 1, Drive::Impulse)).unwrap();
+    assert_eq!((choices.code, choices.state, choices.start), (4, 4, Beginning::Prior));
+    assert_eq!((choices.scaling, choices.segment, choices.l2), (ScalingRule::InputUnits, 0, 100.0));
+    assert!((choices.start_noise - 0.223).abs() < 1e-9);
+    assert!(!choices.adapt.iter().any(|block| block == "initial_state"), "{:?}", choices.adapt);
+    assert!(why.iter().all(|choice| !choice.asked && !choice.why.is_empty()));
+}
+
+#[test]
+fn few_sequences_start_from_effects_and_none_is_held_out() {
+    let (choices, _) = resolve(&Wishes::default(), &facts(3, 40, 2, Drive::None)).unwrap();
+    assert_eq!((choices.start, choices.validation, choices.code), (Beginning::Effects, 0.0, 2));
+    assert!(choices.adapt.iter().any(|block| block == "initial_state"));
+    assert!(choices.prior_std > 1.3 && choices.noise_spread > 0.2);
+}
+
+#[test]
+fn inputs_of_their_own_cost_rollouts() {
+    let (choices, _) = resolve(&Wishes::default(), &facts(200, 100, 3, Drive::Ongoing)).unwrap();
+    assert_eq!((choices.particles, choices.scaling), (256, ScalingRule::All));
+    assert!(choices.adapt.iter().any(|block| block == "feedthrough"));
+    assert!(choices.start_steps < 2000);
+}
+
+#[test]
+fn what_is_asked_for_is_kept_and_said() {
+    let wishes = Wishes { code: Some(2), start_steps: Some(7), ..Wishes::default() };
+    let (choices, why) = resolve(&wishes, &facts(128, 80, 1, Drive::None)).unwrap();
+    assert_eq!((choices.code, choices.start_steps), (2, 7));
+    let asked: Vec<_> = why.iter().filter(|choice| choice.asked).map(|choice| choice.key.as_str()).collect();
+    assert_eq!(asked, ["code", "start_steps"]);
+    assert_eq!(wishes.differing(&choices), Vec::<&str>::new());
+    assert_eq!(Wishes { code: Some(3), ..wishes }.differing(&choices), ["code"]);
+}
+
+#[test]
+fn wishes_out_of_range_are_named() {
+    let bad = [
+        ("code", Wishes { code: Some(0), ..Wishes::default() }),
+        ("refine_steps", Wishes { refine_steps: Some(0), ..Wishes::default() }),
+        ("validation", Wishes { validation: Some(1.0), ..Wishes::default() }),
+        ("learning_rate", Wishes { learning_rate: Some(f64::NAN), ..Wishes::default() }),
+        ("share", Wishes { share: Some(vec!["decay".into()]), ..Wishes::default() }),
+    ];
+    for (key, wishes) in bad {
+        match resolve(&wishes, &facts(20, 30, 1, Drive::None)) {
+            Err(Error::Setting { name, .. }) => assert_eq!(name, key),
+            other => panic!("{key}: {other:?}"),
+        }
+    }
+    let unknown = Wishes { adapt: Some(vec!["wings".into()]), ..Wishes::default() };
+    let error = resolve(&unknown, &facts(20, 30, 1, Drive::None)).unwrap_err().to_string();
+    assert!(error.contains("`wings`") && error.contains("decay"), "{error}");
+}
+
+#[test]
+fn unknown_keys_are_refused() {
+    let error = serde_json::from_str::<Wishes>(r#"{"codes": 3}"#).unwrap_err().to_string();
+    assert!(error.contains("codes"), "{error}");
+}
+
+proptest! {
+    /// Whatever the family, choices make a model and a course, and replayed they are the same.
+    #[test]
+    fn choices_are_usable_and_replay(
+        (n_seq, max_time, d_obs) in (1_usize..3000, 1_usize..3000, 1_usize..9),
+        drive in prop_oneof![Just(Drive::None), Just(Drive::Impulse), Just(Drive::Ongoing)],
+    ) {
+        let facts = facts(n_seq, max_time, d_obs, drive);
+        let (choices, why) = resolve(&Wishes::default(), &facts).unwrap();
+        let base = Lds::new(choices.state, d_obs, facts.d_input);
+        let course = choices.course(&base).unwrap();
+        course.refine.plan.check().unwrap();
+        let scaling = crate::family::Scaling::identity(d_obs, facts.d_input);
+        Model::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
+        let text = serde_json::to_string(&choices).unwrap();
+        let wishes: Wishes = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(&wishes, &Wishes::from(choices.clone()));
+        let (replayed, again) = resolve(&wishes, &facts).unwrap();
+        prop_assert_eq!(&replayed, &choices);
+        prop_assert_eq!(&again, &why);
+        prop_assert_eq!(why.len(), serde_json::to_value(&choices).unwrap().as_object().unwrap().len());
+    }
+}

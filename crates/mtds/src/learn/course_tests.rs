@@ -1,0 +1,119 @@
+//! Courses: both starts learn, and a course cut anywhere goes on to the same bits.
+
+use super::*;
+use crate::base::Lds;
+use crate::family::{Sequence, Signal};
+use crate::generator::{Activation, Skip};
+use crate::learn::{NoiseRule, Schedule};
+
+/// Decays of different speeds.
+fn family(n_seq: usize) -> Family {
+    let member = |i: usize| {
+        let rate = 0.05 + 0.3 * (i as f64 + 0.5) / n_seq as f64;
+        let value = |t: usize| (-rate * t as f64).exp() + 0.01 * ((7 * i + 13 * t) % 10) as f64;
+        Sequence::new(format!("s{i}"), Signal::column((0..20).map(value).collect())).unwrap()
+    };
+    Family::new((0..n_seq).map(member).collect()).unwrap()
+}
+
+fn spec() -> ModelSpec<Lds> {
+    let spec = ModelSpec::new(Lds::new(2, 1, 0), 1).hidden(&[8], Activation::Tanh);
+    spec.skip(Skip::Affine).adapt("initial_state")
+}
+
+fn course(start: StartRule) -> Course {
+    let plan = |steps| TrainingPlan {
+        steps,
+        learning_rate: Schedule::constant(1e-2).unwrap(),
+        ..TrainingPlan::default()
+    };
+    let start = match start {
+        StartRule::Prior { objective, .. } => StartRule::Prior { objective, plan: plan(12) },
+        effects => effects,
+    };
+    let floor = Schedule::constant(-3.0).unwrap();
+    let noise = NoiseRule::Matched { damping: 0.1, floor };
+    let mut refine =
+        Refine { objective: Adapted { particles: 16, noise, ..Adapted::default() }, plan: plan(15) };
+    refine.objective.first_particles = 128;
+    refine.objective.rounds = 2;
+    refine.plan.stopping.every = 5;
+    Course { scaling: ScalingRule::Outputs, start, refine }
+}
+
+fn from_prior() -> Course {
+    let objective = MonteCarlo { particles: Schedule::constant(64.0).unwrap(), ..MonteCarlo::default() };
+    course(StartRule::Prior { objective, plan: TrainingPlan::default() })
+}
+
+fn from_effects() -> Course {
+    course(StartRule::Effects(RandomEffects { restarts: 16, steps: 40, ..RandomEffects::default() }))
+}
+
+/// Parameters and records of a course that is cut, written and read after each of these numbers of calls.
+fn run_cut(course: &Course, cuts: &[usize]) -> (Vec<f32>, Vec<StageRecord>) {
+    let (train, held_out) = (family(4), family(3));
+    let data = CourseData { family: &train, held_out: Some(&held_out), seed: 5 };
+    let mut learner = Learner::new(course, spec(), data).unwrap();
+    let mut calls = 0;
+    loop {
+        let mut observe = |_: &Progress| {
+            calls += 1;
+            if cuts.contains(&calls) { Control::Stop } else { Control::Continue }
+        };
+        if learner.run(&mut observe).unwrap() != Status::Interrupted {
+            break;
+        }
+        if !cuts.is_empty() {
+            let bytes = learner.checkpoint().to_bytes().unwrap();
+            let read = CourseCheckpoint::from_bytes(&bytes).unwrap();
+            assert_eq!(read.to_bytes().unwrap(), bytes);
+            learner = Learner::resume(course, spec(), data, read).unwrap();
+        }
+    }
+    let fitted = learner.fitted().unwrap().unwrap();
+    (fitted.model.parameters().to_vec(), learner.records())
+}
+
+#[test]
+fn a_course_that_is_cut_ends_with_the_same_bits() {
+    for course in [from_prior(), from_effects()] {
+        let whole = run_cut(&course, &[]);
+        assert_eq!(whole.1.iter().map(|r| r.stage).collect::<Vec<_>>(), [Stage::Start, Stage::Refine]);
+        for cuts in [&[1][..], &[4, 5], &[12, 13], &[3, 11, 14, 20]] {
+            assert_eq!(run_cut(&course, cuts), whole, "cut at {cuts:?}");
+        }
+    }
+}
+
+#[test]
+fn refinement_gains_on_what_it_started_from() {
+    for course in [from_prior(), from_effects()] {
+        let (_, records) = run_cut(&course, &[]);
+        let checks = records[1].history.validations();
+        assert!(checks.last().unwrap().bound > checks[0].bound, "{checks:?}");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_start_is_refused() {
+    let data = CourseData { family: &family(4), held_out: None, seed: 5 };
+    let (prior, effects) = (from_prior(), from_effects());
+    let checkpoint = Learner::new(&effects, spec(), data).unwrap().checkpoint();
+    let error = Learner::resume(&prior, spec(), data, checkpoint).err().unwrap().to_string();
+    assert!(error.contains("another way to start"), "{error}");
+}
+
+#[test]
+fn broken_bytes_are_refused() {
+    let data = CourseData { family: &family(4), held_out: None, seed: 5 };
+    let course = from_prior();
+    let bytes = Learner::new(&course, spec(), data).unwrap().checkpoint().to_bytes().unwrap();
+    for n in [0, 5, MAGIC.len() + 3, MAGIC.len() + 20, bytes.len() / 2, bytes.len() - 1] {
+        let error = CourseCheckpoint::from_bytes(&bytes[..n]).unwrap_err();
+        assert!(matches!(error, Error::Store { .. }), "{n}: {error}");
+    }
+    let mut long = bytes;
+    long[MAGIC.len()..MAGIC.len() + 8].fill(0xff);
+    assert!(CourseCheckpoint::from_bytes(&long).is_err());
+}
