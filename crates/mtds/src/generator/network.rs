@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::features::FeatureMap;
 use crate::kernel::dense::{self, Strided};
-use crate::kernel::{Lanes, Scalar};
+use crate::kernel::{Lanes, Outlined, Scalar};
 
 /// Nonlinearity of a hidden layer; each derivative is a function of the layer's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,7 +176,7 @@ impl Network {
     /// `phi`: [`Network::n_parameters`]; `code`: k; `out`: `d_out`.
     #[inline(always)]
     pub fn forward<S: Scalar>(&self, phi: &[S::Real], code: &[S], place: Place<'_, S>, out: &mut [S]) {
-        S::outline(forward, (self, phi, code, place, out));
+        S::outline::<Forward, _>((self, phi, code, place, out));
     }
 
     /// Gradients with respect to the hidden layers, left at place `pack` of the tape.
@@ -184,7 +184,7 @@ impl Network {
     /// What [`Network::weight_gradient`] and [`Network::pull_back_to_code`] need beforehand.
     #[inline(always)]
     pub fn pull_back<S: Lanes>(&self, phi: &[S::Real], place: Place<'_, S>, d_out: &[S]) {
-        S::outline(pull_back, (self, phi, place, d_out));
+        S::outline::<PullBack, _>((self, phi, place, d_out));
     }
 
     /// Gradient with respect to the code, after [`Network::pull_back`].
@@ -196,7 +196,7 @@ impl Network {
         d_out: &[S],
         d_code: &mut [S],
     ) {
-        S::outline(pull_back_to_code, (self, phi, place, d_out, d_code));
+        S::outline::<PullBackToCode, _>((self, phi, place, d_out, d_code));
     }
 
     fn n_skip(&self) -> usize {
@@ -208,108 +208,146 @@ impl Network {
     /// `d_out` and `codes` hold the packs one after the other.
     #[inline(always)]
     pub fn weight_gradient<S: Lanes>(&self, tape: &Tape<S>, d_out: &[S], codes: &[S], d_phi: &mut [S::Real]) {
-        S::outline(weight_gradient, (self, tape, d_out, codes, d_phi));
+        S::outline::<WeightGradient, _>((self, tape, d_out, codes, d_phi));
     }
 }
 
 /// A tape and a place on it.
 type Place<'a, S> = (&'a mut Tape<S>, usize);
 
-#[inline(always)]
-fn forward<S: Scalar>(
-    (net, phi, code, (tape, pack), out): (&Network, &[S::Real], &[S], Place<'_, S>, &mut [S]),
-) {
-    let values = &mut tape.values[pack * tape.width..(pack + 1) * tape.width];
-    let mut n_in = net.features.len(net.d_code);
-    net.features.apply(code, &mut values[..n_in]);
-    let (mut at, mut phi_at) = (0, 0);
-    for hidden in &net.hidden {
-        let (x, rest) = values[at..].split_at_mut(n_in);
-        let (weights, bias) = layer(phi, phi_at, n_in, hidden.width);
-        let y = &mut rest[..hidden.width];
-        dense::affine(weights, bias, x, y);
-        hidden.activation.apply(y);
-        phi_at += hidden.width * (n_in + 1);
-        at += n_in;
-        n_in = hidden.width;
-    }
-    let (weights, bias) = layer(phi, phi_at, n_in, net.d_out);
-    dense::affine(weights, bias, &values[at..at + n_in], out);
-    if net.skip == Skip::Affine {
-        let skip = &phi[phi_at + net.d_out * (n_in + 1)..];
-        for (u, o) in out.iter_mut().enumerate() {
-            for (j, &z) in code.iter().enumerate() {
-                *o = S::splat(skip[u * net.d_code + j]).mul_add(z, *o);
+/// [`Network::forward`], outlined.
+enum Forward {}
+
+impl<'a, S: Scalar> Outlined<(&'a Network, &'a [S::Real], &'a [S], Place<'a, S>, &'a mut [S])> for Forward {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(
+        (net, phi, code, (tape, pack), out): (&'a Network, &'a [S::Real], &'a [S], Place<'a, S>, &'a mut [S]),
+    ) {
+        let values = &mut tape.values[pack * tape.width..(pack + 1) * tape.width];
+        let mut n_in = net.features.len(net.d_code);
+        net.features.apply(code, &mut values[..n_in]);
+        let (mut at, mut phi_at) = (0, 0);
+        for hidden in &net.hidden {
+            let (x, rest) = values[at..].split_at_mut(n_in);
+            let (weights, bias) = layer(phi, phi_at, n_in, hidden.width);
+            let y = &mut rest[..hidden.width];
+            dense::affine(weights, bias, x, y);
+            hidden.activation.apply(y);
+            phi_at += hidden.width * (n_in + 1);
+            at += n_in;
+            n_in = hidden.width;
+        }
+        let (weights, bias) = layer(phi, phi_at, n_in, net.d_out);
+        dense::affine(weights, bias, &values[at..at + n_in], out);
+        if net.skip == Skip::Affine {
+            let skip = &phi[phi_at + net.d_out * (n_in + 1)..];
+            for (u, o) in out.iter_mut().enumerate() {
+                for (j, &z) in code.iter().enumerate() {
+                    *o = S::splat(skip[u * net.d_code + j]).mul_add(z, *o);
+                }
             }
         }
     }
 }
 
-#[inline(always)]
-fn pull_back<S: Lanes>((net, phi, (tape, pack), d_out): (&Network, &[S::Real], Place<'_, S>, &[S])) {
-    let places = pack * tape.width..(pack + 1) * tape.width;
-    let (values, gradients) = (&tape.values[places.clone()], &mut tape.gradients[places]);
-    let n_features = net.features.len(net.d_code);
-    let mut at = values.len();
-    let mut phi_end = net.n_parameters() - net.n_skip();
-    let mut upper_width = net.d_out;
-    for (l, hidden) in net.hidden.iter().enumerate().rev() {
-        at -= hidden.width;
-        phi_end -= upper_width * (hidden.width + 1);
-        let weights = &phi[phi_end..phi_end + upper_width * hidden.width];
-        let (lower, upper) = gradients[at..].split_at_mut(hidden.width);
-        let d_upper = if l + 1 == net.hidden.len() { d_out } else { &upper[..upper_width] };
-        dense::pull_back(weights, d_upper, lower);
-        hidden.activation.pull_back(&values[at..at + hidden.width], lower);
-        upper_width = hidden.width;
+/// [`Network::pull_back`], outlined.
+enum PullBack {}
+
+impl<'a, S: Lanes> Outlined<(&'a Network, &'a [S::Real], Place<'a, S>, &'a [S])> for PullBack {
+    type Output = ();
+
+    #[inline(always)]
+    fn run((net, phi, (tape, pack), d_out): (&'a Network, &'a [S::Real], Place<'a, S>, &'a [S])) {
+        let places = pack * tape.width..(pack + 1) * tape.width;
+        let (values, gradients) = (&tape.values[places.clone()], &mut tape.gradients[places]);
+        let n_features = net.features.len(net.d_code);
+        let mut at = values.len();
+        let mut phi_end = net.n_parameters() - net.n_skip();
+        let mut upper_width = net.d_out;
+        for (l, hidden) in net.hidden.iter().enumerate().rev() {
+            at -= hidden.width;
+            phi_end -= upper_width * (hidden.width + 1);
+            let weights = &phi[phi_end..phi_end + upper_width * hidden.width];
+            let (lower, upper) = gradients[at..].split_at_mut(hidden.width);
+            let d_upper = if l + 1 == net.hidden.len() { d_out } else { &upper[..upper_width] };
+            dense::pull_back(weights, d_upper, lower);
+            hidden.activation.pull_back(&values[at..at + hidden.width], lower);
+            upper_width = hidden.width;
+        }
+        debug_assert_eq!(at, n_features);
     }
-    debug_assert_eq!(at, n_features);
 }
 
-#[inline(always)]
-fn pull_back_to_code<S: Lanes>(
-    (net, phi, (tape, pack), d_out, d_code): (&Network, &[S::Real], Place<'_, S>, &[S], &mut [S]),
-) {
-    let places = pack * tape.width..(pack + 1) * tape.width;
-    let n_features = net.features.len(net.d_code);
-    let (d_features, d_hidden) = tape.gradients[places.clone()].split_at_mut(n_features);
-    let d_upper = net.hidden.first().map_or(d_out, |first| &d_hidden[..first.width]);
-    dense::pull_back(&phi[..d_upper.len() * n_features], d_upper, d_features);
-    net.features.pull_back(&tape.values[places][..n_features], d_features, d_code);
-    if net.skip == Skip::Affine {
-        let skip = &phi[phi.len() - net.n_skip()..];
-        for (u, &d) in d_out.iter().enumerate() {
-            for (j, c) in d_code.iter_mut().enumerate() {
-                *c = S::splat(skip[u * net.d_code + j]).mul_add(d, *c);
+/// [`Network::pull_back_to_code`], outlined.
+enum PullBackToCode {}
+
+impl<'a, S: Lanes> Outlined<(&'a Network, &'a [S::Real], Place<'a, S>, &'a [S], &'a mut [S])>
+    for PullBackToCode
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run(
+        (net, phi, (tape, pack), d_out, d_code): (
+            &'a Network,
+            &'a [S::Real],
+            Place<'a, S>,
+            &'a [S],
+            &'a mut [S],
+        ),
+    ) {
+        let places = pack * tape.width..(pack + 1) * tape.width;
+        let n_features = net.features.len(net.d_code);
+        let (d_features, d_hidden) = tape.gradients[places.clone()].split_at_mut(n_features);
+        let d_upper = net.hidden.first().map_or(d_out, |first| &d_hidden[..first.width]);
+        dense::pull_back(&phi[..d_upper.len() * n_features], d_upper, d_features);
+        net.features.pull_back(&tape.values[places][..n_features], d_features, d_code);
+        if net.skip == Skip::Affine {
+            let skip = &phi[phi.len() - net.n_skip()..];
+            for (u, &d) in d_out.iter().enumerate() {
+                for (j, c) in d_code.iter_mut().enumerate() {
+                    *c = S::splat(skip[u * net.d_code + j]).mul_add(d, *c);
+                }
             }
         }
     }
 }
 
-#[inline(always)]
-fn weight_gradient<S: Lanes>(
-    (net, tape, d_out, codes, d_phi): (&Network, &Tape<S>, &[S], &[S], &mut [S::Real]),
-) {
-    let (mut at, mut phi_at) = (0, 0);
-    let mut n_in = net.features.len(net.d_code);
-    let d_out = Strided { values: d_out, stride: net.d_out, len: net.d_out };
-    for hidden in net.hidden.iter().map(Some).chain([None]) {
-        let x = Strided { values: &tape.values[at..], stride: tape.width, len: n_in };
-        let upper = hidden.map_or(d_out, |hidden| Strided {
-            values: &tape.gradients[at + n_in..],
-            stride: tape.width,
-            len: hidden.width,
-        });
-        let (d_weights, rest) = d_phi[phi_at..].split_at_mut(n_in * upper.len);
-        dense::weight_gradient(upper, x, d_weights, &mut rest[..upper.len]);
-        phi_at += upper.len * (n_in + 1);
-        at += n_in;
-        n_in = upper.len;
-    }
-    if net.skip == Skip::Affine {
-        let mut no_bias = vec![S::Real::default(); net.d_out];
-        let codes = Strided { values: codes, stride: net.d_code, len: net.d_code };
-        dense::weight_gradient(d_out, codes, &mut d_phi[phi_at..], &mut no_bias);
+/// [`Network::weight_gradient`], outlined.
+enum WeightGradient {}
+
+impl<'a, S: Lanes> Outlined<(&'a Network, &'a Tape<S>, &'a [S], &'a [S], &'a mut [S::Real])>
+    for WeightGradient
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run(
+        (net, tape, d_out, codes, d_phi): (&'a Network, &'a Tape<S>, &'a [S], &'a [S], &'a mut [S::Real]),
+    ) {
+        let (mut at, mut phi_at) = (0, 0);
+        let mut n_in = net.features.len(net.d_code);
+        let d_out = Strided { values: d_out, stride: net.d_out, len: net.d_out };
+        for hidden in net.hidden.iter().map(Some).chain([None]) {
+            let x = Strided { values: &tape.values[at..], stride: tape.width, len: n_in };
+            let upper = hidden.map_or(d_out, |hidden| Strided {
+                values: &tape.gradients[at + n_in..],
+                stride: tape.width,
+                len: hidden.width,
+            });
+            let (d_weights, rest) = d_phi[phi_at..].split_at_mut(n_in * upper.len);
+            dense::weight_gradient(upper, x, d_weights, &mut rest[..upper.len]);
+            phi_at += upper.len * (n_in + 1);
+            at += n_in;
+            n_in = upper.len;
+        }
+        if net.skip == Skip::Affine {
+            let mut no_bias = vec![S::Real::default(); net.d_out];
+            let codes = Strided { values: codes, stride: net.d_code, len: net.d_code };
+            dense::weight_gradient(d_out, codes, &mut d_phi[phi_at..], &mut no_bias);
+        }
     }
 }
 

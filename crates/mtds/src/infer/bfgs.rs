@@ -66,12 +66,7 @@ pub(crate) struct Climbs {
 }
 
 /// Climbs from every start; `metric` (a covariance, row-major) is the first `H`.
-pub(crate) fn climb<T: SmoothTarget + ?Sized>(
-    target: &T,
-    starts: &Points,
-    metric: &[f64],
-    limits: Limits,
-) -> Climbs {
+pub(crate) fn climb(target: &dyn SmoothTarget, starts: &Points, metric: &[f64], limits: Limits) -> Climbs {
     let mut all = Climbs { climbs: Vec::new(), evaluations: 0, nonfinite: 0 };
     let (values, gradients) = all.evaluate(target, starts);
     for (i, value) in values.iter().enumerate() {
@@ -94,7 +89,7 @@ pub(crate) fn climb<T: SmoothTarget + ?Sized>(
 }
 
 impl Climbs {
-    fn evaluate<T: SmoothTarget + ?Sized>(&mut self, target: &T, points: &Points) -> (Vec<f64>, Points) {
+    fn evaluate(&mut self, target: &dyn SmoothTarget, points: &Points) -> (Vec<f64>, Points) {
         let mut values = vec![0.0; points.len()];
         let mut gradients = Points::zeros(points.dim(), points.len());
         self.nonfinite += target::evaluate_smooth(target, points, &mut values, &mut gradients);

@@ -156,9 +156,9 @@ impl Start<'_> {
 ///
 /// # Errors
 /// [`Error::Setting`] for settings out of range, [`Error::Shape`] when target and start differ in dimension.
-pub fn adaptive_importance<T: LogTarget + ?Sized>(
+pub fn adaptive_importance(
     settings: &AdaptiveImportance,
-    target: &T,
+    target: &dyn LogTarget,
     start: Start<'_>,
     random: &mut Random,
 ) -> Result<Posterior> {
@@ -196,15 +196,15 @@ struct Attempt {
 }
 
 /// One retry under way.
-struct Adaptation<'a, T: ?Sized> {
+struct Adaptation<'a> {
     settings: &'a AdaptiveImportance,
-    target: &'a T,
+    target: &'a dyn LogTarget,
     start: Start<'a>,
     retry: usize,
     diagnostics: &'a mut Diagnostics,
 }
 
-impl<T: LogTarget + ?Sized> Adaptation<'_, T> {
+impl Adaptation<'_> {
     /// Adapts, then draws the posterior.
     fn run(&mut self, random: &mut Random) -> Result<Attempt> {
         let settings = self.settings;

@@ -32,8 +32,8 @@ pub(crate) struct Mode {
 /// The different modes among the climbs, the best first; adds to the work in `diagnostics`.
 ///
 /// `widest` is the largest variance that any direction of a mode may have.
-pub(crate) fn modes<T: SmoothTarget + ?Sized>(
-    target: &T,
+pub(crate) fn modes(
+    target: &dyn SmoothTarget,
     climbs: &[Climb],
     widest: f64,
     diagnostics: &mut Diagnostics,
@@ -64,8 +64,8 @@ pub(crate) fn modes<T: SmoothTarget + ?Sized>(
 /// Negative Hessians by central differences of the gradient, all in one batched call.
 ///
 /// A column whose probes do not both lie in the support stays 0, for the caller to raise.
-fn negative_hessians<T: SmoothTarget + ?Sized>(
-    target: &T,
+fn negative_hessians(
+    target: &dyn SmoothTarget,
     points: &[&[f64]],
     scales: &[Vec<f64>],
     diagnostics: &mut Diagnostics,

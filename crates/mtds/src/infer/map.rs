@@ -78,9 +78,9 @@ impl MapLaplace {
 ///
 /// # Errors
 /// [`Error::Setting`] for settings out of range, [`Error::Shape`] when target and prior differ in dimension.
-pub fn map_laplace<T: SmoothTarget + ?Sized>(
+pub fn map_laplace(
     settings: &MapLaplace,
-    target: &T,
+    target: &dyn SmoothTarget,
     prior: &GaussianMixture,
     random: &mut Random,
 ) -> Result<Posterior> {
@@ -114,11 +114,7 @@ pub(super) fn widest(prior: &GaussianMixture) -> f64 {
 
 /// The points that climbs from `starts` reach, with their log densities, the best first; none where no start
 /// has a finite density.
-pub(crate) fn best_climbs<T: SmoothTarget + ?Sized>(
-    target: &T,
-    starts: &Points,
-    rounds: usize,
-) -> Vec<(Vec<f64>, f64)> {
+pub(crate) fn best_climbs(target: &dyn SmoothTarget, starts: &Points, rounds: usize) -> Vec<(Vec<f64>, f64)> {
     let d = starts.dim();
     let mut unit = vec![0.0; d * d];
     (0..d).for_each(|i| unit[i * d + i] = 1.0);
@@ -130,9 +126,9 @@ pub(crate) fn best_climbs<T: SmoothTarget + ?Sized>(
 }
 
 /// The climbs from all starts with a finite density.
-fn climbs<T: SmoothTarget + ?Sized>(
+fn climbs(
     settings: &MapLaplace,
-    target: &T,
+    target: &dyn SmoothTarget,
     prior: &GaussianMixture,
     diagnostics: &mut Diagnostics,
     random: &mut Random,
@@ -160,9 +156,9 @@ fn proposal(
 }
 
 /// The points to climb from: component means, the best of them if there are more than starts, then draws.
-pub(super) fn starts<T: SmoothTarget + ?Sized>(
+pub(super) fn starts(
     settings: &MapLaplace,
-    target: &T,
+    target: &dyn SmoothTarget,
     prior: &GaussianMixture,
     diagnostics: &mut Diagnostics,
     random: &mut Random,

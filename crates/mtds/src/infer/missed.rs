@@ -38,9 +38,9 @@ pub(super) struct Search {
 
 /// Climbs from `starts` points of the prior, and compares the ends with what `posterior` covers; a second run
 /// starts from at most `components` of what is known, and as many modes.
-pub(super) fn search<T: SmoothTarget + ?Sized>(
+pub(super) fn search(
     (starts, components): (usize, usize),
-    target: &T,
+    target: &dyn SmoothTarget,
     prior: &GaussianMixture,
     posterior: &Posterior,
     random: &mut Random,
@@ -67,8 +67,8 @@ pub(super) fn search<T: SmoothTarget + ?Sized>(
 }
 
 /// Estimates E_g[p / (g + q)] / p(y): how much of the evidence lies where the modes are and `known` is not.
-fn missing_share<T: SmoothTarget + ?Sized>(
-    target: &T,
+fn missing_share(
+    target: &dyn SmoothTarget,
     modes: &GaussianMixture,
     known: &GaussianMixture,
     posterior: &Posterior,

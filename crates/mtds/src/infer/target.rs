@@ -41,7 +41,7 @@ pub trait SmoothTarget: LogTarget {
 }
 
 /// Evaluates the target; returns how many values were NaN or `+inf`, which become `-inf`.
-pub(crate) fn evaluate<T: LogTarget + ?Sized>(target: &T, points: &Points, out: &mut [f64]) -> usize {
+pub(crate) fn evaluate(target: &dyn LogTarget, points: &Points, out: &mut [f64]) -> usize {
     if points.is_empty() {
         return 0;
     }
@@ -50,8 +50,8 @@ pub(crate) fn evaluate<T: LogTarget + ?Sized>(target: &T, points: &Points, out: 
 }
 
 /// Evaluates target and gradient; a point with a value or a gradient that is no number becomes impossible.
-pub(crate) fn evaluate_smooth<T: SmoothTarget + ?Sized>(
-    target: &T,
+pub(crate) fn evaluate_smooth(
+    target: &dyn SmoothTarget,
     points: &Points,
     out: &mut [f64],
     gradient: &mut Points,

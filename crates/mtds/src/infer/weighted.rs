@@ -29,8 +29,8 @@ pub(crate) struct Normalised {
 
 impl WeightedDraws {
     /// `n` draws of `proposal`, weighed against `target`.
-    pub(crate) fn draw<T: LogTarget + ?Sized>(
-        target: &T,
+    pub(crate) fn draw(
+        target: &dyn LogTarget,
         proposal: &GaussianMixture,
         n: usize,
         random: &mut Random,

@@ -56,33 +56,43 @@ fn fused<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Fused>()
 }
 
-/// Calls `work` in a function of its own, compiled for the instructions of `level`.
+/// Work on `W` that is compiled as a function of its own; see [`Scalar::outline`](super::Scalar::outline).
+///
+/// A trait, because a function that is handed over as a value is called through a shim without the instructions of the level.
+pub trait Outlined<W> {
+    /// What it returns.
+    type Output;
+    /// The work; must be `#[inline(always)]`, and so must everything hot that it calls.
+    fn run(with: W) -> Self::Output;
+}
+
+/// Does the work in a function of its own, compiled for the instructions of `level`.
 ///
 /// # Panics
 /// If this machine lacks them.
 #[inline(always)]
-pub(super) fn outline_at<W, T>(level: Level, work: impl FnOnce(W) -> T, with: W) -> T {
+pub(super) fn outline_at<K: Outlined<W>, W>(level: Level, with: W) -> K::Output {
     match level {
-        Level::Baseline => outlined(work, with),
+        Level::Baseline => outlined::<K, W>(with),
         Level::Fused => {
             assert!(Level::detect() == Level::Fused, "fused packs on a machine without fused instructions");
             // SAFETY: they have just been detected.
             #[cfg(target_arch = "x86_64")]
-            return unsafe { outlined_fused(work, with) };
+            return unsafe { outlined_fused::<K, W>(with) };
             #[cfg(not(target_arch = "x86_64"))]
-            outlined(work, with)
+            outlined::<K, W>(with)
         }
     }
 }
 
 #[inline(never)]
-fn outlined<W, T>(work: impl FnOnce(W) -> T, with: W) -> T {
-    work(with)
+fn outlined<K: Outlined<W>, W>(with: W) -> K::Output {
+    K::run(with)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2,fma")]
-fn outlined_fused<W, T>(work: impl FnOnce(W) -> T, with: W) -> T {
-    work(with)
+fn outlined_fused<K: Outlined<W>, W>(with: W) -> K::Output {
+    K::run(with)
 }

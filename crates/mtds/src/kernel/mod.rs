@@ -20,7 +20,7 @@ pub(crate) mod recurrent;
 mod recurrent_tests;
 pub mod scalar;
 
-pub use dispatch::{Kernel, Level, dispatch, dispatch_at};
+pub use dispatch::{Kernel, Level, Outlined, dispatch, dispatch_at};
 pub use inverse::invert_in_place;
 pub use pack::{Arch, Fused, LANES, Pack, Separate};
 pub use panels::{Panels, PanelsRef};

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::dispatch::{Level, outline_at};
+use super::dispatch::{Level, Outlined, outline_at};
 use super::scalar::{Lanes, Real, Scalar};
 
 /// Lanes of a [`Pack`]: two AVX2 registers of f32, which leaves room for a tile of six accumulators.
@@ -67,8 +67,8 @@ impl<R: Real, A: Arch> Pack<R, A> {
     #[inline(always)]
     fn map(self, f: impl Fn(R) -> R) -> Self {
         let mut out = self;
-        for x in &mut out.lanes {
-            *x = f(*x);
+        for i in 0..LANES {
+            out.lanes[i] = f(self.lanes[i]);
         }
         out
     }
@@ -76,8 +76,8 @@ impl<R: Real, A: Arch> Pack<R, A> {
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(R, R) -> R) -> Self {
         let mut out = self;
-        for (x, &y) in out.lanes.iter_mut().zip(&other.lanes) {
-            *x = f(*x, y);
+        for i in 0..LANES {
+            out.lanes[i] = f(self.lanes[i], other.lanes[i]);
         }
         out
     }
@@ -127,8 +127,8 @@ impl<R: Real, A: Arch> Scalar for Pack<R, A> {
     const BY_SIZE: bool = matches!(A::LEVEL, Level::Fused);
 
     #[inline(always)]
-    fn outline<W, T>(work: impl FnOnce(W) -> T, with: W) -> T {
-        outline_at(A::LEVEL, work, with)
+    fn outline<K: Outlined<W>, W>(with: W) -> K::Output {
+        outline_at::<K, W>(A::LEVEL, with)
     }
 
     #[inline(always)]
@@ -138,8 +138,8 @@ impl<R: Real, A: Arch> Scalar for Pack<R, A> {
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
         let mut out = c;
-        for ((x, &a), &b) in out.lanes.iter_mut().zip(&self.lanes).zip(&b.lanes) {
-            *x = A::mul_add(a, b, *x);
+        for i in 0..LANES {
+            out.lanes[i] = A::mul_add(self.lanes[i], b.lanes[i], c.lanes[i]);
         }
         out
     }

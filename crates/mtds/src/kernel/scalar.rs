@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::dispatch::{Level, outline_at};
+use super::dispatch::{Level, Outlined, outline_at};
 
 /// A number, or several numbers that undergo the same arithmetic.
 ///
@@ -29,12 +29,12 @@ pub trait Scalar:
     /// Whether loops are worth a copy for each small size.
     const BY_SIZE: bool;
 
-    /// Calls `work(with)` in a function that is compiled once for this scalar, with the instructions it was made for, rather
-    /// than again in each of its callers. `work` must be an `#[inline(always)]` function.
+    /// Does the work in a function that is compiled once for this scalar, with the instructions it was made for, rather
+    /// than again in each of its callers.
     ///
     /// # Panics
     /// For a pack of instructions that this machine lacks; [`dispatch`](super::dispatch()) makes none.
-    fn outline<W, T>(work: impl FnOnce(W) -> T, with: W) -> T;
+    fn outline<K: Outlined<W>, W>(with: W) -> K::Output;
 
     /// The same number in every lane.
     fn splat(x: Self::Real) -> Self;
@@ -154,8 +154,8 @@ macro_rules! real {
             type Real = $r;
             const BY_SIZE: bool = true;
             #[inline(always)]
-            fn outline<W, T>(work: impl FnOnce(W) -> T, with: W) -> T {
-                outline_at(Level::detect(), work, with)
+            fn outline<K: Outlined<W>, W>(with: W) -> K::Output {
+                outline_at::<K, W>(Level::detect(), with)
             }
             #[inline(always)]
             fn splat(x: $r) -> $r {

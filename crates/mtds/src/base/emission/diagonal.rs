@@ -8,7 +8,7 @@
 //! The products over sequences are dense ones (`kernel::dense`), and the only ones that grow with N.
 
 use super::{Group, HALF_LN_2PI, Pull};
-use crate::kernel::{Lanes, Real, Scalar, dense};
+use crate::kernel::{Lanes, Outlined, Real, Scalar, dense};
 
 /// v_d = e^(−2 raw_d).
 #[inline(always)]
@@ -32,25 +32,32 @@ fn masked_dot<S: Scalar>(pattern: &[bool], a: &[S], b: &[S]) -> S {
     sum
 }
 
-#[inline(always)]
-pub(super) fn scores<S: Lanes>((raw, outputs, group, scores): (&[S], &[S], &Group<S::Real>, &mut [S])) {
-    let p = group.d_obs;
-    let v = precisions(raw);
-    let mut scaled = outputs.to_vec();
-    for (at, y) in scaled.iter_mut().enumerate() {
-        *y = *y * v[at % p];
-    }
-    dense::pull_back(&group.values, &scaled, scores);
-    let mut own = vec![S::zero(); group.patterns.len()];
-    for (own, pattern) in own.iter_mut().zip(&group.patterns) {
-        *own = masked_dot(pattern, outputs, &scaled);
-    }
-    for (i, score) in scores.iter_mut().enumerate() {
-        *score = S::constant(-0.5).mul_add(own[group.pattern_of[i]], *score);
-        for d in 0..p {
-            let (square, count) = (group.squares[i * p + d], group.counts[i * p + d]);
-            *score = (S::constant(-0.5) * S::splat(square)).mul_add(v[d], *score);
-            *score = (-S::splat(count)).mul_add(raw[d] + S::constant(HALF_LN_2PI), *score);
+/// [`Noise::scores`](super::Noise::scores), outlined.
+pub(super) enum Scores {}
+
+impl<'a, S: Lanes> Outlined<(&'a [S], &'a [S], &'a Group<S::Real>, &'a mut [S])> for Scores {
+    type Output = ();
+
+    #[inline(always)]
+    fn run((raw, outputs, group, scores): (&'a [S], &'a [S], &'a Group<S::Real>, &'a mut [S])) {
+        let p = group.d_obs;
+        let v = precisions(raw);
+        let mut scaled = outputs.to_vec();
+        for (at, y) in scaled.iter_mut().enumerate() {
+            *y = *y * v[at % p];
+        }
+        dense::pull_back(&group.values, &scaled, scores);
+        let mut own = vec![S::zero(); group.patterns.len()];
+        for (own, pattern) in own.iter_mut().zip(&group.patterns) {
+            *own = masked_dot(pattern, outputs, &scaled);
+        }
+        for (i, score) in scores.iter_mut().enumerate() {
+            *score = S::constant(-0.5).mul_add(own[group.pattern_of[i]], *score);
+            for d in 0..p {
+                let (square, count) = (group.squares[i * p + d], group.counts[i * p + d]);
+                *score = (S::constant(-0.5) * S::splat(square)).mul_add(v[d], *score);
+                *score = (-S::splat(count)).mul_add(raw[d] + S::constant(HALF_LN_2PI), *score);
+            }
         }
     }
 }
@@ -118,76 +125,92 @@ impl<S: Lanes> Weighted<S> {
     }
 }
 
-#[inline(always)]
-pub(super) fn pull<S: Lanes>(
-    (raw, outputs, group, pull, (d_outputs, d_raw)): (
-        &[S],
-        &[S],
-        &Group<S::Real>,
-        Pull<'_, S>,
-        Gradients<'_, S>,
-    ),
-) -> S {
-    let weighted = match pull {
-        Pull::Dense(weights) => Weighted::dense(group, weights),
-        Pull::Sparse(lanes) => Weighted::sparse(group, lanes),
-    };
-    let (p, v) = (group.d_obs, precisions(raw));
-    // Σ_i w_i Σ_t (y − ŷ)², per output, gathered on the way.
-    let mut residual = weighted.squares;
-    for (at, &y) in outputs.iter().enumerate() {
-        let d = at % p;
-        let mut mass = S::zero();
-        for (pattern, &of_pattern) in group.patterns.iter().zip(&weighted.mass) {
-            if pattern[at] {
-                mass += of_pattern;
+/// [`Noise::pull`](super::Noise::pull), outlined.
+pub(super) enum WeightedPull {}
+
+impl<'a, S: Lanes> Outlined<(&'a [S], &'a [S], &'a Group<S::Real>, Pull<'a, S>, Gradients<'a, S>)>
+    for WeightedPull
+{
+    type Output = S;
+
+    #[inline(always)]
+    fn run(
+        (raw, outputs, group, pull, (d_outputs, d_raw)): (
+            &'a [S],
+            &'a [S],
+            &'a Group<S::Real>,
+            Pull<'a, S>,
+            Gradients<'a, S>,
+        ),
+    ) -> S {
+        let weighted = match pull {
+            Pull::Dense(weights) => Weighted::dense(group, weights),
+            Pull::Sparse(lanes) => Weighted::sparse(group, lanes),
+        };
+        let (p, v) = (group.d_obs, precisions(raw));
+        // Σ_i w_i Σ_t (y − ŷ)², per output, gathered on the way.
+        let mut residual = weighted.squares;
+        for (at, &y) in outputs.iter().enumerate() {
+            let d = at % p;
+            let mut mass = S::zero();
+            for (pattern, &of_pattern) in group.patterns.iter().zip(&weighted.mass) {
+                if pattern[at] {
+                    mass += of_pattern;
+                }
             }
+            let error = mass.mul_add(y, -weighted.target[at]);
+            d_outputs[at] = -v[d] * error;
+            residual[d] = y.mul_add(error - weighted.target[at], residual[d]);
         }
-        let error = mass.mul_add(y, -weighted.target[at]);
-        d_outputs[at] = -v[d] * error;
-        residual[d] = y.mul_add(error - weighted.target[at], residual[d]);
+        let mut total = S::zero();
+        for d in 0..p {
+            let scaled = v[d] * residual[d];
+            d_raw[d] += scaled - weighted.counts[d];
+            let log_norm = weighted.counts[d] * (raw[d] + S::constant(HALF_LN_2PI));
+            total += S::constant(-0.5).mul_add(scaled, -log_norm);
+        }
+        total
     }
-    let mut total = S::zero();
-    for d in 0..p {
-        let scaled = v[d] * residual[d];
-        d_raw[d] += scaled - weighted.counts[d];
-        let log_norm = weighted.counts[d] * (raw[d] + S::constant(HALF_LN_2PI));
-        total += S::constant(-0.5).mul_add(scaled, -log_norm);
-    }
-    total
 }
 
 /// Steps added in the lanes' own precision before they go to f64.
 const RUN: usize = 8;
 
-#[inline(always)]
-pub(super) fn log_density<S: Lanes>((raw, outputs, group, out): (&[S], &[S], &Group<S::Real>, &mut [f64])) {
-    let (p, n) = (group.d_obs, group.n_members());
-    let pattern = &group.patterns[group.pattern_of[0]];
-    out.fill(0.0);
-    for d in 0..p {
-        let inverse_std = (-raw[d]).exp();
-        let count = group.counts[d].to_f64();
-        let mut sum = vec![0.0; S::COUNT];
-        let mut t = 0;
-        while t < group.n_time {
-            let end = (t + RUN).min(group.n_time);
-            let mut run = S::zero();
-            for t in t..end {
-                let at = t * p + d;
-                if !pattern[at] {
-                    continue;
+/// [`Noise::log_density`](super::Noise::log_density), outlined.
+pub(super) enum LogDensity {}
+
+impl<'a, S: Lanes> Outlined<(&'a [S], &'a [S], &'a Group<S::Real>, &'a mut [f64])> for LogDensity {
+    type Output = ();
+
+    #[inline(always)]
+    fn run((raw, outputs, group, out): (&'a [S], &'a [S], &'a Group<S::Real>, &'a mut [f64])) {
+        let (p, n) = (group.d_obs, group.n_members());
+        let pattern = &group.patterns[group.pattern_of[0]];
+        out.fill(0.0);
+        for d in 0..p {
+            let inverse_std = (-raw[d]).exp();
+            let count = group.counts[d].to_f64();
+            let mut sum = vec![0.0; S::COUNT];
+            let mut t = 0;
+            while t < group.n_time {
+                let end = (t + RUN).min(group.n_time);
+                let mut run = S::zero();
+                for t in t..end {
+                    let at = t * p + d;
+                    if !pattern[at] {
+                        continue;
+                    }
+                    let error = (S::splat(group.values[at * n]) - outputs[at]) * inverse_std;
+                    run = error.mul_add(error, run);
                 }
-                let error = (S::splat(group.values[at * n]) - outputs[at]) * inverse_std;
-                run = error.mul_add(error, run);
+                for (l, sum) in sum.iter_mut().enumerate() {
+                    *sum += run.lane(l).to_f64();
+                }
+                t = end;
             }
-            for (l, sum) in sum.iter_mut().enumerate() {
-                *sum += run.lane(l).to_f64();
+            for (l, out) in out.iter_mut().enumerate() {
+                *out -= 0.5 * sum[l] + count * (raw[d].lane(l).to_f64() + HALF_LN_2PI);
             }
-            t = end;
-        }
-        for (l, out) in out.iter_mut().enumerate() {
-            *out -= 0.5 * sum[l] + count * (raw[d].lane(l).to_f64() + HALF_LN_2PI);
         }
     }
 }

@@ -73,7 +73,7 @@ impl Noise {
     pub fn scores<S: Lanes>(&self, theta: &[S], outputs: &[S], group: &Group<S::Real>, scores: &mut [S]) {
         let raw = &theta[self.range.clone()];
         match self.form {
-            NoiseForm::Diagonal => S::outline(diagonal::scores, (raw, outputs, group, scores)),
+            NoiseForm::Diagonal => S::outline::<diagonal::Scores, _>((raw, outputs, group, scores)),
             NoiseForm::Full => full::scores(raw, outputs, group, scores),
         }
     }
@@ -94,7 +94,7 @@ impl Noise {
         let d_raw = &mut d_theta[self.range.clone()];
         match self.form {
             NoiseForm::Diagonal => {
-                S::outline(diagonal::pull, (raw, outputs, group, pull, (d_outputs, d_raw)))
+                S::outline::<diagonal::WeightedPull, _>((raw, outputs, group, pull, (d_outputs, d_raw)))
             }
             NoiseForm::Full => full::pull(raw, outputs, group, pull, d_outputs, d_raw),
         }
@@ -108,7 +108,7 @@ impl Noise {
     pub fn log_density<S: Lanes>(&self, theta: &[S], outputs: &[S], group: &Group<S::Real>, out: &mut [f64]) {
         let raw = &theta[self.range.clone()];
         match self.form {
-            NoiseForm::Diagonal => S::outline(diagonal::log_density, (raw, outputs, group, out)),
+            NoiseForm::Diagonal => S::outline::<diagonal::LogDensity, _>((raw, outputs, group, out)),
             NoiseForm::Full => full::log_density(raw, outputs, group, out),
         }
     }

@@ -27,9 +27,9 @@ pub(super) struct ChainRun {
 }
 
 /// Warms up and draws, from a start with a finite density.
-pub(super) fn run_chain<T: SmoothTarget + ?Sized>(
+pub(super) fn run_chain(
     settings: &Nuts,
-    target: &T,
+    target: &dyn SmoothTarget,
     start: &[f64],
     mut random: Random,
 ) -> Result<ChainRun> {

@@ -121,9 +121,9 @@ pub struct ChainReport {
 ///
 /// # Errors
 /// [`Error::Setting`] for settings out of range, [`Error::Shape`] for no start or starts of another dimension.
-pub fn nuts<T: SmoothTarget + ?Sized>(
+pub fn nuts(
     settings: &Nuts,
-    target: &T,
+    target: &dyn SmoothTarget,
     starts: &Points,
     random: &mut Random,
 ) -> Result<Posterior> {
@@ -147,11 +147,7 @@ pub fn nuts<T: SmoothTarget + ?Sized>(
 }
 
 /// Indices of the starts with a finite density and gradient.
-fn possible_starts<T: SmoothTarget + ?Sized>(
-    target: &T,
-    starts: &Points,
-    diagnostics: &mut Diagnostics,
-) -> Vec<usize> {
+fn possible_starts(target: &dyn SmoothTarget, starts: &Points, diagnostics: &mut Diagnostics) -> Vec<usize> {
     let mut values = vec![0.0; starts.len()];
     let mut gradients = Points::zeros(starts.dim(), starts.len());
     diagnostics.nonfinite += target::evaluate_smooth(target, starts, &mut values, &mut gradients);
