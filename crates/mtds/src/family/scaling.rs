@@ -65,8 +65,8 @@ impl Scaling {
         Ok(Self { outputs, inputs: Columns::identity(family.d_input()) })
     }
 
-    /// As [`Scaling::standard_outputs`], and every input divided by its root mean square; an input that is always 0
-    /// stays as it is.
+    /// As [`Scaling::standard_outputs`], and every input divided by the root mean square of its values other than 0; an
+    /// input that is always 0 stays as it is.
     ///
     /// # Errors
     /// As [`Scaling::standard`].
@@ -346,7 +346,7 @@ mod tests {
         let family = Family::new(vec![outputs.with_inputs(inputs.clone()).unwrap()]).unwrap();
         let scaling = Scaling::standard_outputs_and_input_units(&family).unwrap();
         let scaled = scaling.inputs_to_model(&inputs).unwrap();
-        let expected = [0.0, 0.0, 3.0f64.sqrt(), 0.0, 0.0, 0.0];
+        let expected = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
         assert!(scaled.values().iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{scaled:?}");
         assert_eq!(scaling.offset(0), 2.0);
     }

@@ -18,7 +18,7 @@ pub enum ScalingRule {
     /// Outputs to mean 0 and deviation 1; inputs stay, so that an input of zero keeps meaning "nothing".
     #[default]
     Outputs,
-    /// As `Outputs`, and inputs divided by their root mean square: zero stays zero, and 1 is a usual size.
+    /// As `Outputs`, and inputs divided by their usual size: zero stays zero.
     InputUnits,
     /// Outputs and inputs to mean 0 and deviation 1.
     All,

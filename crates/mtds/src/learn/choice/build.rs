@@ -12,8 +12,8 @@ use crate::learn::{
 };
 use crate::model::ModelSpec;
 
-/// log s at the first step of a start from the prior.
-const FIRST_LOG_NOISE: f64 = -0.3;
+/// log s at the first step of a start, in deviations of an output: more than all of its variation.
+const FIRST_LOG_NOISE: f64 = 0.5;
 /// Learning rate of a start from the prior.
 const START_RATE: f64 = 2e-3;
 /// Longest gradient.

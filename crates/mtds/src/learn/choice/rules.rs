@@ -293,9 +293,10 @@ fn steps(usual: f64, effort: f64, cost: f64) -> (u64, String) {
     (n, why)
 }
 
-/// s at which all values of a sequence together tell as much as 80 do at s = e^−1.5.
+/// s at which all values of a sequence together tell as much as 80 do at s = 0.52: e^−1.5 of the oscillators' units,
+/// whose outputs have a deviation of 0.43.
 fn start_noise(work: &Work) -> (f64, String) {
-    let log_noise = (-1.5 + 0.5 * (work.observed / 80.0).ln()).clamp(-2.0, -0.5);
+    let log_noise = (0.52f64.ln() + 0.5 * (work.observed / 80.0).ln()).clamp(-1.2, -0.2);
     let s = (log_noise.exp() * 1000.0).round() / 1000.0;
     (s, format!("with about {:.0} values per sequence, prior draws resolve no less", work.observed))
 }

@@ -31,7 +31,7 @@ fn the_oscillators_get_what_was_tried_on_them() {
     let (choices, why) = resolve(&Wishes::default(), &facts(128, 80, 1, Drive::Impulse)).unwrap();
     assert_eq!((choices.code, choices.state, choices.start), (4, 4, Beginning::Prior));
     assert_eq!((choices.scaling, choices.segment, choices.l2), (ScalingRule::InputUnits, 0, 100.0));
-    assert!((choices.start_noise - 0.223).abs() < 1e-9);
+    assert!((choices.start_noise - 0.52).abs() < 1e-9);
     assert!(!choices.adapt.iter().any(|block| block == "initial_state"), "{:?}", choices.adapt);
     assert!(why.iter().all(|choice| !choice.asked && !choice.why.is_empty()));
 }
