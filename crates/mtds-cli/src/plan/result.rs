@@ -15,9 +15,18 @@ pub(super) fn table_file(option: &'static str, typed: Option<&Path>) -> Result<O
         Ok(Format::Npz) => {
             Err(UsageError::new(option, "NPZ holds families, not tables of results", "a name ending in .csv"))
         }
+        // Told now rather than after the work.
+        Ok(_) if !folder(path).is_dir() => {
+            let problem = format!("`{}` is no directory", folder(path).display());
+            Err(UsageError::new(option, problem, "create it, or write somewhere else"))
+        }
         Ok(_) => Ok(Some(path.to_path_buf())),
         Err(error) => Err(UsageError::new(option, error.to_string(), "a name ending in .csv")),
     }
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A file for a family, whose name says its format; `None` for stdout.
