@@ -23,7 +23,6 @@ pub struct GenerateArguments {
 
     /// A code, e.g. 0.3,-1.2; again for more sequences
     #[arg(long, value_name = "CODE", allow_hyphen_values = true, conflicts_with_all = ["like", "sample"])]
-    #[arg(required_unless_present_any = ["like", "sample"])]
     pub code: Vec<String>,
 
     /// Id of a member that the model was learned from; again for more sequences

@@ -54,6 +54,10 @@ impl GeneratePlan {
         let codes = match (given.is_empty(), count("--sample", typed.sample, "10")?) {
             (false, _) => CodesPlan::Given(given),
             (true, Some(n)) => CodesPlan::Sample(n),
+            (true, None) if typed.like.is_empty() => {
+                let problem = "expected to be told which sequences, found nothing";
+                return Err(UsageError::new("--code", problem, "--sample 10, --like ID, or --code 0.3,-1.2"));
+            }
             (true, None) => CodesPlan::Like(typed.like.clone()),
         };
         Ok(Self {
