@@ -5,7 +5,8 @@ use anyhow::Result;
 use mtds_cli::arguments::{Arguments, DataArguments, ReproduceArguments, Verb};
 use mtds_cli::interrupt::Interrupt;
 use mtds_cli::plan::{
-    CommonPlan, ConvertPlan, DhoPlan, FitPlan, OscillatorsPlan, QuickstartPlan, UsageError,
+    CommonPlan, ConvertPlan, DhoPlan, FitPlan, ForecastPlan, GeneratePlan, InferPlan, MorphPlan,
+    OscillatorsPlan, QuickstartPlan, TransferPlan, UsageError,
 };
 use mtds_cli::verb;
 use std::io::{stderr, stdout};
@@ -31,6 +32,28 @@ fn run(arguments: Arguments) -> Result<()> {
             let plan = FitPlan::new(&typed)?;
             let interrupt = Interrupt::listen()?;
             in_pool(&plan.common, || verb::fit::run(&plan, &interrupt, &mut stdout()))
+        }
+        Verb::Infer(typed) => {
+            let plan = InferPlan::new(&typed)?;
+            let interrupt = Interrupt::listen()?;
+            in_pool(&plan.common, || verb::infer::run(&plan, &interrupt, &mut stdout()))
+        }
+        Verb::Forecast(typed) => {
+            let plan = ForecastPlan::new(&typed)?;
+            let interrupt = Interrupt::listen()?;
+            in_pool(&plan.common, || verb::forecast::run(&plan, &interrupt, &mut stdout()))
+        }
+        Verb::Generate(typed) => {
+            let plan = GeneratePlan::new(&typed)?;
+            in_pool(&plan.common, || verb::generate::run(&plan, &mut stdout()))
+        }
+        Verb::Morph(typed) => {
+            let plan = MorphPlan::new(&typed)?;
+            in_pool(&plan.common, || verb::morph::run(&plan, &mut stdout()))
+        }
+        Verb::Transfer(typed) => {
+            let plan = TransferPlan::new(&typed)?;
+            in_pool(&plan.common, || verb::transfer::run(&plan, &mut stdout()))
         }
         Verb::Data(DataArguments::Oscillators(typed)) => {
             verb::data::oscillators(&OscillatorsPlan::new(&typed)?, &mut stdout())

@@ -56,16 +56,50 @@ pub fn write_directory<N: AsRef<str>, B: AsRef<[u8]>>(path: &Path, files: &[(N, 
 /// [`Error::NotAFile`] if something else than a file is there; [`Error::NoParent`] if there is nowhere to
 /// write; [`Error::Io`]. After any of them the destination is as it was.
 pub fn write_file_atomic(path: &Path, bytes: &[u8]) -> Result<()> {
-    let target = resolve(path)?;
-    if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
-        return Err(Error::NotAFile { path: target });
+    let (new, mut file) = NewFile::create(path)?;
+    file.write_all(bytes).map_err(Error::io("write", path))?;
+    new.finish(file)
+}
+
+/// A file on its way to its place; dropped, it leaves nothing.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    target: PathBuf,
+    work: TempDir,
+}
+
+impl NewFile {
+    /// A file to write to, which is to become `path`.
+    ///
+    /// # Errors
+    /// As [`write_file_atomic`].
+    pub(crate) fn create(path: &Path) -> Result<(Self, File)> {
+        let target = resolve(path)?;
+        if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
+            return Err(Error::NotAFile { path: target });
+        }
+        let work = working_directory(&target)?;
+        let new = work.path().join("new");
+        let file = File::create_new(&new).map_err(Error::io("create", &new))?;
+        Ok((Self { target, work }, file))
     }
-    let work = working_directory(&target)?;
-    let new = work.path().join("new");
-    write_durably(&new, bytes)?;
-    fs::rename(&new, &target).map_err(Error::io("move the new file to", &target))?;
-    target.parent().into_iter().for_each(sync_directory);
-    Ok(())
+
+    /// What it is to become.
+    pub(crate) fn path(&self) -> &Path {
+        &self.target
+    }
+
+    /// Waits until the disk has what was written to `file`, and moves it into its place.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; the destination is then as it was.
+    pub(crate) fn finish(self, file: File) -> Result<()> {
+        let Self { target, work } = self;
+        file.sync_all().map_err(Error::io("write", &target))?;
+        fs::rename(work.path().join("new"), &target).map_err(Error::io("move the new file to", &target))?;
+        target.parent().into_iter().for_each(sync_directory);
+        Ok(())
+    }
 }
 
 /// Reads the files called `names` from the directory `path`; name and bytes, in the order asked for.

@@ -24,7 +24,8 @@
 //! resampled on request. Whatever a reader noticed is in [`ReadFamily::notes`], and an error says file, row,
 //! column, what was expected, what was found and what to try.
 //!
-//! [`write_family`] writes what the readers read; [`write_table`] writes results.
+//! [`write_family`] writes what the readers read; [`write_table`] writes results, and
+//! [`TableWriter`] those that are too long to be held.
 
 pub mod directory;
 pub mod error;
@@ -44,4 +45,4 @@ pub use note::Note;
 pub use problem::{DataError, Place, Problem};
 pub use read::{Columns, ReadFamily, ReadOptions, Resample, ResampleMethod, read_family, read_family_from};
 pub use time::{Step, Time, TimeAxis, TimeKind};
-pub use write::{Column, Table, family_table, write_family, write_table, write_table_to};
+pub use write::{Column, Table, TableWriter, family_table, write_family, write_table, write_table_to};

@@ -5,9 +5,11 @@ use clap::{Command, CommandFactory};
 use super::Arguments;
 
 /// The jobs, and the verbs that do them.
-pub const GROUPS: [(&str, &[&str]); 4] = [
+pub const GROUPS: [(&str, &[&str]); 6] = [
     ("Start here", &["quickstart"]),
     ("Learn a family", &["fit", "data"]),
+    ("See where sequences are going", &["infer", "forecast"]),
+    ("Make sequences", &["generate", "morph", "transfer"]),
     ("Check the claims", &["reproduce"]),
     ("Shell", &["completions", "man"]),
 ];

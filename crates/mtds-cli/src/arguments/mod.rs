@@ -3,20 +3,30 @@
 mod common;
 mod data;
 mod fit;
+mod forecast;
+mod generate;
 mod help;
+mod infer;
+mod morph;
 mod quickstart;
 mod reproduce;
 mod shell;
 mod source;
+mod transfer;
 
 pub use common::CommonArguments;
 pub use data::{ConvertArguments, DataArguments, OscillatorsArguments};
 pub use fit::{BeginningName, FitArguments, ScalingName};
+pub use forecast::ForecastArguments;
+pub use generate::{DriveArguments, GenerateArguments};
 pub use help::{GROUPS, command};
+pub use infer::{InferArguments, MethodName};
+pub use morph::MorphArguments;
 pub use quickstart::QuickstartArguments;
 pub use reproduce::{DhoArguments, RecipeName, ReproduceArguments, ScaleName};
 pub use shell::{CompletionsArguments, ManArguments};
 pub use source::{ResampleName, SourceArguments};
+pub use transfer::TransferArguments;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
@@ -45,6 +55,16 @@ pub enum Verb {
     Quickstart(QuickstartArguments),
     /// Learn a family of sequences from a file
     Fit(Box<FitArguments>),
+    /// Posteriors of the codes of sequences
+    Infer(Box<InferArguments>),
+    /// Where sequences are going, with quantiles
+    Forecast(Box<ForecastArguments>),
+    /// New sequences: of a chosen code, like a member, or drawn from the prior
+    Generate(Box<GenerateArguments>),
+    /// A sequence that changes from one member into another
+    Morph(Box<MorphArguments>),
+    /// The inputs of one sequence, answered in the style of another
+    Transfer(Box<TransferArguments>),
     /// Families: make the built-in one, convert between formats
     #[command(subcommand)]
     Data(DataArguments),

@@ -4,15 +4,26 @@ mod config;
 mod data;
 mod dho;
 mod fit;
+mod forecast;
+mod generate;
+mod infer;
+mod morph;
 mod quickstart;
+mod result;
 mod source;
+mod transfer;
 
 pub use config::{FitConfig, SourceConfig};
 pub use data::{ConvertPlan, OscillatorsPlan};
 pub use dho::DhoPlan;
 pub use fit::{Begin, FitPlan};
+pub use forecast::ForecastPlan;
+pub use generate::{CodesPlan, DrivePlan, GeneratePlan};
+pub use infer::InferPlan;
+pub use morph::{MorphPlan, Waypoint};
 pub use quickstart::QuickstartPlan;
 pub use source::SourcePlan;
+pub use transfer::TransferPlan;
 
 use crate::arguments::CommonArguments;
 use crate::progress::Display;

@@ -1,7 +1,17 @@
 //! The verbs, one file each: a plan is carried out, the result is printed, files are left behind.
 
 pub mod data;
+mod delivery;
+mod drive;
 pub mod fit;
+pub mod forecast;
+pub mod generate;
+pub mod infer;
+mod known;
+pub mod morph;
+mod observed;
+mod posterior;
 pub mod quickstart;
 pub mod reproduce;
 pub mod shell;
+pub mod transfer;

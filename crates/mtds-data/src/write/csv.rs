@@ -2,16 +2,30 @@
 
 use std::io::{self, Write};
 
-use csv::{QuoteStyle, Terminator, WriterBuilder};
+use csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 
 use super::table::{Column, Table};
 
 /// The table as text, header first.
 pub(super) fn bytes(table: &Table, separator: u8) -> io::Result<Vec<u8>> {
+    let mut writer = writer(separator);
+    writer.write_record(table.columns.iter().map(|(name, _)| name))?;
+    finished(writer, table)
+}
+
+/// The rows of the table as text, without a header.
+pub(super) fn rows(table: &Table, separator: u8) -> io::Result<Vec<u8>> {
+    finished(writer(separator), table)
+}
+
+fn writer(separator: u8) -> Writer<Vec<u8>> {
     let mut builder = WriterBuilder::new();
     builder.delimiter(separator).terminator(Terminator::Any(b'\n')).quote_style(QuoteStyle::Necessary);
-    let mut writer = builder.from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(|(name, _)| name))?;
+    builder.from_writer(Vec::new())
+}
+
+/// What is written, and the rows of the table after it.
+fn finished(mut writer: Writer<Vec<u8>>, table: &Table) -> io::Result<Vec<u8>> {
     let mut number = Vec::new();
     for row in 0..table.n_rows() {
         for (_, column) in &table.columns {

@@ -5,6 +5,7 @@ mod family;
 mod json_lines;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod stream;
 mod table;
 
 use std::io::{self, Write};
@@ -14,6 +15,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 pub use family::{family_table, write_family};
+pub use stream::TableWriter;
 pub use table::{Column, Table};
 
 use crate::directory::write_file_atomic;
@@ -47,12 +49,14 @@ fn table_bytes(name: &Path, format: Format, table: &Table) -> Result<Vec<u8>> {
         Format::Csv => csv::bytes(table, separator_of(name)).map_err(Error::io("write", name)),
         Format::JsonLines => json_lines::bytes(table).map_err(Error::io("write", name)),
         Format::Parquet => parquet_bytes(name, table),
-        Format::Npz => {
-            let what = "NPZ holds families, not tables".to_string();
-            let advice = "write .csv, .parquet or .jsonl".to_string();
-            Err(Error::data(name, Place::default(), Problem::Unsupported { what, advice }))
-        }
+        Format::Npz => Err(no_table_in_npz(name)),
     }
+}
+
+fn no_table_in_npz(name: &Path) -> Error {
+    let what = "NPZ holds families, not tables".to_string();
+    let advice = "write .csv, .parquet or .jsonl".to_string();
+    Error::data(name, Place::default(), Problem::Unsupported { what, advice })
 }
 
 #[cfg(feature = "parquet")]

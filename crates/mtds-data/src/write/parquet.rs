@@ -1,5 +1,7 @@
 //! A table as Parquet, compressed by Snappy; what is missing is null.
 
+use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -16,19 +18,46 @@ const GROUP: usize = 1 << 20;
 
 /// The table as the bytes of a file.
 pub(super) fn bytes(table: &Table) -> Result<Vec<u8>> {
-    let fields = table.columns.iter().map(|(name, column)| field(name, column)).collect::<Result<_>>()?;
-    let schema: TypePtr = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-    for first in (0..table.n_rows()).step_by(GROUP) {
-        let rows = first..table.n_rows().min(first + GROUP);
-        let mut group = writer.next_row_group()?;
-        for (_, column) in &table.columns {
-            write_column(&mut group, column, rows.clone())?;
-        }
-        group.close()?;
+    Groups::begin(Vec::new(), table)?.finish()
+}
+
+/// A file to which groups of rows are added.
+pub(super) struct Groups<W: Write + Send>(SerializedFileWriter<W>);
+
+impl<W: Write + Send> Groups<W> {
+    /// A file with the columns of `rows`, and these rows.
+    pub(super) fn begin(to: W, rows: &Table) -> Result<Self> {
+        let fields = rows.columns.iter().map(|(name, column)| field(name, column)).collect::<Result<_>>()?;
+        let schema: TypePtr = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let mut groups = Self(SerializedFileWriter::new(to, schema, Arc::new(properties))?);
+        groups.push(rows)?;
+        Ok(groups)
     }
-    writer.into_inner()
+
+    /// Adds rows, in as many groups as they need.
+    pub(super) fn push(&mut self, rows: &Table) -> Result<()> {
+        for first in (0..rows.n_rows()).step_by(GROUP) {
+            let range = first..rows.n_rows().min(first + GROUP);
+            let mut group = self.0.next_row_group()?;
+            for (_, column) in &rows.columns {
+                write_column(&mut group, column, range.clone())?;
+            }
+            group.close()?;
+        }
+        Ok(())
+    }
+
+    /// What was written to, with the table of contents at its end.
+    pub(super) fn finish(self) -> Result<W> {
+        self.0.into_inner()
+    }
+}
+
+impl<W: Write + Send> fmt::Debug for Groups<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Groups").finish_non_exhaustive()
+    }
 }
 
 fn field(name: &str, column: &Column) -> Result<TypePtr> {
@@ -41,8 +70,8 @@ fn field(name: &str, column: &Column) -> Result<TypePtr> {
     Ok(Arc::new(builder.with_repetition(repetition).with_logical_type(logical).build()?))
 }
 
-fn write_column(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+fn write_column<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
     column: &Column,
     rows: std::ops::Range<usize>,
 ) -> Result<()> {

@@ -1,0 +1,177 @@
+//! What drives made-up sequences: the inputs in a file, with their times, or none.
+
+use super::known::find;
+use super::observed::columns;
+use crate::plan::{DrivePlan, UsageError, Verbosity};
+use anyhow::{Context, Result, bail};
+use mtds::store::Provenance;
+use mtds::{Family, Sequence, Signal};
+use mtds_data::{Format, ReadFamily, ReadOptions, Time, TimeAxis, read_family};
+use std::path::{Path, PathBuf};
+
+/// Inputs to choose from, and the length that was asked for.
+#[derive(Debug)]
+pub(super) struct Drive {
+    file: Option<InputsFile>,
+    of: Option<String>,
+    steps: Option<usize>,
+}
+
+/// A file with inputs.
+#[derive(Debug)]
+struct InputsFile {
+    path: PathBuf,
+    ids: Vec<String>,
+    /// One per sequence, or one for all.
+    signals: Vec<Signal>,
+    time: TimeAxis,
+}
+
+/// What drives one sequence.
+#[derive(Debug)]
+pub(super) struct Driven<'d> {
+    /// Its inputs, as many rows as it has steps; `None` for a model without inputs.
+    pub(super) inputs: Option<Signal>,
+    /// Its length.
+    pub(super) n_time: usize,
+    /// Where the times of its steps are, and under which number.
+    times: Option<(&'d TimeAxis, usize)>,
+}
+
+impl Drive {
+    /// Reads the inputs that the plan names.
+    ///
+    /// # Errors
+    /// A [`UsageError`] for inputs where the model has none, none where it has some, or no length; a file that
+    /// cannot be read, or where an input is missing.
+    pub(super) fn new(plan: &DrivePlan, provenance: &Provenance, verbosity: Verbosity) -> Result<Self> {
+        let names = &provenance.input_names;
+        let wrong = |option, problem: &str, hint: &str| Err(UsageError::new(option, problem, hint).into());
+        let file = match &plan.inputs {
+            None if !names.is_empty() => {
+                let problem =
+                    format!("the model has inputs, {}, and a sequence needs them", names.join(", "));
+                return wrong("--inputs", &problem, "--inputs DATA, e.g. the file that it was learned from");
+            }
+            None if plan.steps.is_none() => {
+                return wrong("--steps", "expected the length of a sequence, found none", "--steps 80");
+            }
+            Some(_) if names.is_empty() => {
+                return wrong("--inputs", "the model has no inputs", "leave it out");
+            }
+            path => path.as_deref().map(|path| InputsFile::read(path, provenance, verbosity)).transpose()?,
+        };
+        Ok(Self { file, of: plan.inputs_of.clone(), steps: plan.steps })
+    }
+
+    /// What drives a sequence like the member `like`.
+    ///
+    /// # Errors
+    /// A [`UsageError`] if it is not clear which inputs are meant, or there are too few.
+    pub(super) fn for_sequence(&self, like: Option<&str>) -> Result<Driven<'_>, UsageError> {
+        let Some(file) = &self.file else {
+            return Ok(Driven { inputs: None, n_time: self.steps.unwrap_or(1), times: None });
+        };
+        let i = file.choose(self.of.as_deref(), like)?;
+        let signal = &file.signals[i.min(file.signals.len() - 1)];
+        let n_time = self.steps.unwrap_or(signal.n_time());
+        if n_time > signal.n_time() {
+            let (path, id, found) = (file.path.display(), &file.ids[i], signal.n_time());
+            let problem = format!("expected inputs for {n_time} steps, found {found} of `{id}` in `{path}`");
+            return Err(UsageError::new("--steps", problem, format!("--steps {found}, or more inputs")));
+        }
+        Ok(Driven { inputs: Some(signal.slice(0..n_time)), n_time, times: Some((&file.time, i)) })
+    }
+}
+
+impl InputsFile {
+    /// Reads nothing but the inputs: the file may have outputs, and need not.
+    fn read(path: &Path, provenance: &Provenance, verbosity: Verbosity) -> Result<Self> {
+        let learned = columns(provenance);
+        let options = ReadOptions { series: learned.series, time: learned.time, ..ReadOptions::default() };
+        let is_npz = Format::of(path)? == Format::Npz;
+        let options = match is_npz {
+            true => ReadOptions { inputs: learned.inputs, ..options },
+            // Read as outputs, inputs are complete also where the file has no outputs, or fewer.
+            false => ReadOptions { outputs: learned.inputs, ..options },
+        };
+        let read = read_family(path, &options)?;
+        if verbosity == Verbosity::Verbose {
+            read.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        }
+        let signals = if is_npz { own_inputs(path, &read)? } else { complete(path, &read)? };
+        let ids = read.family.sequences().iter().map(|sequence| sequence.id().to_owned()).collect();
+        Ok(Self { path: path.to_path_buf(), ids, signals, time: read.time })
+    }
+
+    /// The sequence whose inputs are meant: named, of the same id, the only one, or like all others.
+    fn choose(&self, of: Option<&str>, like: Option<&str>) -> Result<usize, UsageError> {
+        let ids: Vec<_> = self.ids.iter().map(String::as_str).collect();
+        if let Some(id) = of {
+            return find("--inputs-of", id, &ids, &self.path);
+        }
+        if let Some(i) = like.and_then(|like| ids.iter().position(|id| *id == like)) {
+            return Ok(i);
+        }
+        if self.signals.iter().all(|signal| *signal == self.signals[0]) {
+            return Ok(0);
+        }
+        let problem =
+            format!("`{}` has inputs of {} sequences, which differ", self.path.display(), ids.len());
+        Err(UsageError::new("--inputs-of", problem, format!("--inputs-of {}", ids[0])))
+    }
+}
+
+fn own_inputs(path: &Path, read: &ReadFamily) -> Result<Vec<Signal>> {
+    let of = |i| read.family.inputs_of(i).cloned();
+    let all: Option<Vec<_>> = (0..read.family.n_seq()).map(of).collect();
+    all.with_context(|| format!("{}: expected inputs, found none", path.display()))
+}
+
+/// Inputs that were read as outputs: none may be missing.
+fn complete(path: &Path, read: &ReadFamily) -> Result<Vec<Signal>> {
+    for (i, sequence) in read.family.sequences().iter().enumerate() {
+        let signal = sequence.outputs();
+        if let Some(at) = signal.values().iter().position(|value| !value.is_finite()) {
+            bail!(
+                "{}: sequence `{}`: expected input `{}` at time {}, found none; inputs cannot be missing: fill it in",
+                path.display(),
+                sequence.id(),
+                read.family.output_names()[at % signal.width()],
+                read.time.format(i, at / signal.width()),
+            );
+        }
+    }
+    Ok(read.family.sequences().iter().map(|sequence| sequence.outputs().clone()).collect())
+}
+
+/// A family of made-up sequences: id, outputs, and what drove them; with their times.
+///
+/// # Errors
+/// Two of one id; outputs that are not finite.
+pub(super) fn family(
+    made: Vec<(String, Signal, Driven<'_>)>,
+    provenance: &Provenance,
+) -> Result<(Family, TimeAxis)> {
+    let axis = made.first().and_then(|(_, _, driven)| driven.times).map(|(axis, _)| axis.clone());
+    let starts = made.iter().map(|(_, _, driven)| driven.start()).collect();
+    let axis = TimeAxis { starts, ..axis.unwrap_or_else(|| TimeAxis::counted(made.len())) };
+    let sequence = |(id, outputs, driven): (String, Signal, Driven<'_>)| -> Result<Sequence> {
+        let sequence = Sequence::new(id, outputs)?;
+        Ok(driven.inputs.map_or(Ok(sequence.clone()), |inputs| sequence.with_inputs(inputs))?)
+    };
+    let family = Family::new(made.into_iter().map(sequence).collect::<Result<_>>()?)?;
+    let family = family.with_output_names(provenance.output_names.clone())?;
+    Ok((family.with_input_names(provenance.input_names.clone())?, axis))
+}
+
+impl<'d> Driven<'d> {
+    /// All inputs of sequence `i` of a family that was read.
+    pub(super) fn of_family(read: &'d ReadFamily, i: usize, inputs: &Signal) -> Self {
+        Self { inputs: Some(inputs.clone()), n_time: inputs.n_time(), times: Some((&read.time, i)) }
+    }
+
+    fn start(&self) -> Time {
+        self.times.map_or(Time::Integer(1), |(axis, i)| axis.time(i, 0))
+    }
+}

@@ -1,0 +1,147 @@
+//! `mtds forecast`: where every sequence is going, as a long table of means and quantiles.
+
+use super::delivery::{Content, Delivery, append};
+use super::infer::STREAM;
+use super::observed;
+use super::posterior::Inference;
+use crate::base::{AnyModel, SizedBase, WithModel};
+use crate::interrupt::Interrupt;
+use crate::plan::{ForecastPlan, UsageError, Verbosity};
+use crate::progress::{Progress, Stage};
+use anyhow::{Result, bail};
+use mtds::predict::{Forecast, MAX_DRAWS};
+use mtds::random::stream;
+use mtds::store::{ModelBundle, Provenance};
+use mtds_data::{Column, ReadFamily, Table};
+use serde_json::json;
+use std::io::Write;
+use std::ops::Range;
+
+/// Random streams of the draws that forecasts are made of.
+const FORECAST_STREAM: u64 = 8 << 40;
+
+/// Carries the plan out: forecasts, writes the file, prints the result to `stdout`.
+///
+/// # Errors
+/// A model or data that cannot be read, or do not fit each other; inputs of the future that are not there; a file
+/// that cannot be written; an interrupt.
+pub fn run(plan: &ForecastPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
+    let model = AnyModel::load(&plan.model)?;
+    let read = observed::read(&plan.source, model.provenance(), plan.common.verbosity)?;
+    let steps = all_steps(plan, &read, model.provenance())?;
+    let inference = Inference { method: plan.method, online: model.online(), n_draws: MAX_DRAWS };
+    let table = model.with(Job { plan, interrupt, read: &read, steps: &steps, inference })?;
+    let n_seq = steps.iter().filter(|steps| !steps.is_empty()).count();
+    let line = format!("forecasts of {n_seq} sequences, {} rows", table.n_rows());
+    let facts = [
+        ("model", json!(plan.model)),
+        ("n_seq", json!(n_seq)),
+        ("seen", json!(plan.seen)),
+        ("horizon", json!(plan.horizon)),
+        ("quantiles", json!(plan.levels)),
+    ];
+    let delivery = Delivery { verb: "forecast", out: plan.out.as_deref(), common: &plan.common };
+    delivery.deliver(Content::Table(table), &facts, &line, stdout)
+}
+
+/// The steps of every sequence that are forecast, counted from 0; none where the file does not go on.
+fn all_steps(plan: &ForecastPlan, read: &ReadFamily, provenance: &Provenance) -> Result<Vec<Range<usize>>> {
+    let each = (0..read.family.n_seq()).map(|i| steps(plan, read, provenance, i));
+    let each = each.collect::<Result<Vec<_>>>()?;
+    let without = each.iter().filter(|steps| steps.is_empty()).count();
+    if without == each.len() {
+        return Err(nothing_ahead(provenance).into());
+    }
+    if without > 0 && plan.common.verbosity != Verbosity::Quiet {
+        eprintln!("note: {without} sequence(s) end with what is seen and are not forecast; set --horizon");
+    }
+    Ok(each)
+}
+
+fn nothing_ahead(provenance: &Provenance) -> UsageError {
+    let problem = "expected a number of steps, found none, and all of DATA is seen";
+    let hint = match provenance.input_names.is_empty() {
+        true => "--horizon 40, or --seen with fewer steps than there are".to_owned(),
+        false => format!(
+            "rows with {} and no outputs after the last ones, or --seen with fewer steps than there are",
+            provenance.input_names.join(", ")
+        ),
+    };
+    UsageError::new("--horizon", problem, hint)
+}
+
+/// The steps of one sequence that are forecast.
+fn steps(plan: &ForecastPlan, read: &ReadFamily, provenance: &Provenance, i: usize) -> Result<Range<usize>> {
+    let sequence = read.family.sequence(i);
+    let seen = plan.seen.unwrap_or(usize::MAX).min(sequence.n_time());
+    let inputs = observed::inputs_of(&read.family, provenance, i);
+    let ahead = inputs.map_or(sequence.n_time(), |inputs| inputs.n_time()) - seen;
+    let horizon = plan.horizon.unwrap_or(ahead);
+    if inputs.is_some() && horizon > ahead {
+        bail!(
+            "{}: sequence `{}`: expected {} for {horizon} step(s) after {seen} seen, found {ahead}\n  try: rows at the \
+             end with inputs and empty outputs, --horizon {}, or --seen with fewer steps",
+            plan.source.path.display(),
+            sequence.id(),
+            provenance.input_names.join(", "),
+            ahead.max(1),
+        );
+    }
+    Ok(seen..seen + horizon)
+}
+
+/// What is left to do once the data are there, for any kind of base model.
+struct Job<'a> {
+    plan: &'a ForecastPlan,
+    interrupt: &'a Interrupt,
+    read: &'a ReadFamily,
+    steps: &'a [Range<usize>],
+    inference: Inference,
+}
+
+impl WithModel for Job<'_> {
+    type Output = Result<Table>;
+
+    fn run<B: SizedBase>(self, bundle: &ModelBundle<B>) -> Result<Table> {
+        let Self { plan, interrupt, read, steps, inference } = &self;
+        let (family, seed) = (&read.family, plan.common.seed);
+        let one = |i: usize| -> Result<Table> {
+            if steps[i].is_empty() {
+                return Ok(Table::new());
+            }
+            let outputs = observed::seen(family, i, plan.seen);
+            let inputs = observed::inputs_of(family, &bundle.provenance, i);
+            let random = stream(seed, STREAM + i as u64);
+            let found = inference.posterior(&bundle.model, &outputs, inputs, random)?;
+            let mut random = stream(seed, FORECAST_STREAM + i as u64);
+            let forecast = bundle.model.forecast(&found.posterior, inputs, steps[i].clone(), &mut random)?;
+            rows(&forecast, read, i, &plan.levels)
+        };
+        let mut table = Table::new();
+        let mut progress = Progress::new(plan.common.display());
+        let work = (Stage::Forecasting, family.n_seq());
+        observed::in_batches(work, &mut progress, interrupt, one, |batch| {
+            batch.into_iter().for_each(|rows| append(&mut table, rows));
+            Ok(())
+        })?;
+        Ok(table)
+    }
+}
+
+/// A row per step and output of sequence `i`.
+fn rows(forecast: &Forecast, read: &ReadFamily, i: usize, levels: &[f64]) -> Result<Table> {
+    let (d, n) = (forecast.d_obs(), forecast.n_time());
+    let row_numbers = (0..n * d).map(|row| (i, forecast.first_step() + row / d));
+    let names = read.family.output_names();
+    let std_dev = forecast.variance().into_iter().map(f64::sqrt).collect();
+    let mut table = Table::new()
+        .with("series", Column::Text(vec![read.family.sequence(i).id().to_owned(); n * d]))
+        .with("t", read.time.column(row_numbers))
+        .with("output", Column::Text((0..n * d).map(|row| names[row % d].clone()).collect()))
+        .with("mean", Column::Number(forecast.mean()))
+        .with("sd", Column::Number(std_dev));
+    for (level, values) in levels.iter().zip(forecast.quantiles(levels)?) {
+        table = table.with(format!("q{level}"), Column::Number(values));
+    }
+    Ok(table)
+}

@@ -1,0 +1,109 @@
+//! Ids and codes that were typed, held against those that exist.
+
+use crate::plan::UsageError;
+use mtds::store::Member;
+use std::path::Path;
+
+/// Names that a message offers.
+const OFFERED: usize = 3;
+
+/// The number of the sequence that was typed among `known`, which are in `place`.
+///
+/// # Errors
+/// A [`UsageError`] that offers names like it.
+pub(super) fn find(
+    option: &'static str,
+    typed: &str,
+    known: &[&str],
+    place: &Path,
+) -> Result<usize, UsageError> {
+    known.iter().position(|id| *id == typed).ok_or_else(|| {
+        let problem =
+            format!("`{}` knows {} sequence(s), and none is called `{typed}`", place.display(), known.len());
+        let near = nearest(typed, known);
+        let hint = if near.is_empty() { "a model with members".into() } else { near.join(", ") };
+        UsageError::new(option, problem, hint)
+    })
+}
+
+/// The member that was typed.
+///
+/// # Errors
+/// A [`UsageError`] that offers names like it.
+pub(super) fn member<'m>(
+    option: &'static str,
+    typed: &str,
+    members: &'m [Member],
+    model: &Path,
+) -> Result<&'m Member, UsageError> {
+    let ids: Vec<_> = members.iter().map(|member| member.id.as_str()).collect();
+    find(option, typed, &ids, model).map(|i| &members[i])
+}
+
+/// Refuses a code that was typed with too few or too many numbers.
+///
+/// # Errors
+/// A [`UsageError`] saying how long codes of the model are.
+pub(super) fn check_code(option: &'static str, code: &[f64], d_code: usize) -> Result<(), UsageError> {
+    if code.len() == d_code {
+        return Ok(());
+    }
+    let problem = format!("expected {d_code} number(s), as in codes of this model, found {}", code.len());
+    let zeros = vec!["0"; d_code].join(",");
+    Err(UsageError::new(option, problem, format!("{option} {zeros}, the middle of the prior")))
+}
+
+/// The names most like `typed`, the nearest first; upper and lower case are the same.
+fn nearest<'k>(typed: &str, known: &[&'k str]) -> Vec<&'k str> {
+    let typed = typed.to_lowercase();
+    let mut by_distance: Vec<_> =
+        known.iter().map(|&name| (distance(&typed, &name.to_lowercase()), name)).collect();
+    by_distance.sort();
+    by_distance.into_iter().take(OFFERED).map(|(_, name)| name).collect()
+}
+
+/// Letters to insert, delete or change to make one name of the other (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let change = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_count_changed_letters() {
+        for (a, b, expected) in
+            [("", "", 0), ("", "abc", 3), ("kitten", "sitting", 3), ("osc-01", "osc-001", 1), ("é", "e", 1)]
+        {
+            assert_eq!((distance(a, b), distance(b, a)), (expected, expected), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn near_names_are_offered() {
+        let known = ["walk", "Run", "limp", "stroll"];
+        assert_eq!(find("--like", "Run", &known, Path::new("model")), Ok(1));
+        let error = find("--like", "rum", &known, Path::new("model")).expect_err("no such member");
+        assert!(error.problem.contains("`model` knows 4") && error.hint.starts_with("Run, "), "{error}");
+        assert!(find("--like", "x", &[], Path::new("model")).is_err());
+    }
+
+    #[test]
+    fn codes_must_fit_the_model() {
+        assert_eq!(check_code("--code", &[1.0, 2.0], 2), Ok(()));
+        let error = check_code("--code", &[1.0], 2).expect_err("too short");
+        assert!(error.to_string().contains("--code 0,0"), "{error}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The posterior of one sequence by any method, with its evidence in the units of the data.
+
+use crate::arguments::MethodName;
+use anyhow::{Context, Result};
+use mtds::base::BaseModel;
+use mtds::base::emission::Group;
+use mtds::infer::{CodeTarget, MapLaplace, Nuts, Online, Posterior, nuts};
+use mtds::random::Random;
+use mtds::{Model, Signal};
+
+/// Chains of NUTS: enough to see whether they agree.
+pub(super) const CHAINS: usize = 4;
+/// Draws per chain that are thrown away.
+const WARMUP: usize = 500;
+/// Fewest draws that a summary is made of.
+const FEWEST_DRAWS: usize = 1000;
+
+/// How posteriors are found.
+#[derive(Debug, Clone)]
+pub(super) struct Inference {
+    /// The method.
+    pub(super) method: MethodName,
+    /// What the fit chose for new members.
+    pub(super) online: Online,
+    /// Draws that are wanted.
+    pub(super) n_draws: usize,
+}
+
+/// A posterior, and log p(y) in the units of the data where the method estimates it.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) posterior: Posterior,
+    pub(super) log_evidence: Option<f64>,
+}
+
+impl Inference {
+    /// The posterior of a sequence, given all of `outputs`.
+    ///
+    /// # Shapes
+    /// `outputs`: n_time × d_obs; `inputs`: at least n_time × d_input; data units.
+    ///
+    /// # Errors
+    /// Outputs or inputs of the wrong size, or not finite.
+    pub(super) fn posterior<B: BaseModel>(
+        &self,
+        model: &Model<B>,
+        outputs: &Signal,
+        inputs: Option<&Signal>,
+        mut random: Random,
+    ) -> Result<Found> {
+        let (posterior, log_evidence) = match self.method {
+            MethodName::Adais => {
+                let settings = Online { every: self.every(outputs.n_time()), ..self.online.clone() };
+                let tracker = model.track(outputs, inputs, settings, random)?;
+                let posterior = tracker.posterior().context("a tracked sequence has a posterior")?;
+                (posterior.clone(), tracker.log_evidence())
+            }
+            MethodName::Map => {
+                let settings = MapLaplace::default();
+                let posterior =
+                    model.infer_modes(outputs, inputs, self.online.noise, &settings, &mut random)?;
+                let log_evidence = posterior.log_evidence();
+                (posterior, log_evidence)
+            }
+            MethodName::Nuts => (self.by_nuts(model, outputs, inputs, &mut random)?, None),
+        };
+        let unit = log_unit(model, outputs);
+        Ok(Found { posterior, log_evidence: log_evidence.map(|evidence| evidence - unit) })
+    }
+
+    /// Steps between updates where only the end matters: a few updates find the posterior more surely than one.
+    fn every(&self, n_time: usize) -> usize {
+        let few = n_time.div_ceil(4).max(10);
+        self.online.history.map_or(few, |history| few.min(history / 2)).max(1)
+    }
+
+    /// Chains that start at draws of the modes, so that heavier ones have more.
+    fn by_nuts<B: BaseModel>(
+        &self,
+        model: &Model<B>,
+        outputs: &Signal,
+        inputs: Option<&Signal>,
+        random: &mut Random,
+    ) -> Result<Posterior> {
+        let noise = self.online.noise;
+        let modes = model.infer_modes(outputs, inputs, noise, &MapLaplace::default(), random)?;
+        let starts = modes.resample(CHAINS, random);
+        let prior = noise.extend(&model.prior().mixture(model.d_code())?)?;
+        let outputs = model.scaling().outputs_to_model(outputs)?;
+        let inputs = inputs.map(|inputs| model.scaling().inputs_to_model(inputs)).transpose()?;
+        let group = Group::single(&outputs, inputs.as_ref(), model.base().d_input())?;
+        let parameters: Vec<f64> = model.parameters().iter().map(|&x| f64::from(x)).collect();
+        let target = CodeTarget::new(model, &parameters, &prior, group, None);
+        let draws = self.n_draws.max(FEWEST_DRAWS).div_ceil(CHAINS);
+        let settings = Nuts { chains: CHAINS, warmup: WARMUP, draws, ..Nuts::default() };
+        Ok(nuts(&settings, &target, &starts, random)?)
+    }
+}
+
+/// By how much the log density of the outputs falls from model to data units.
+fn log_unit<B: BaseModel>(model: &Model<B>, outputs: &Signal) -> f64 {
+    let logs: Vec<f64> = (0..outputs.width()).map(|d| model.scaling().scale(d).ln()).collect();
+    let row =
+        |row: &[f64]| -> f64 { row.iter().zip(&logs).filter(|(y, _)| !y.is_nan()).map(|(_, log)| log).sum() };
+    outputs.rows().map(row).sum()
+}

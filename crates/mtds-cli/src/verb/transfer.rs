@@ -1,0 +1,86 @@
+//! `mtds transfer`: the inputs of one sequence, answered with the code of another.
+
+use super::delivery::{Content, Delivery};
+use super::drive::{self, Driven};
+use super::posterior::Inference;
+use super::{infer, known, observed};
+use crate::arguments::MethodName;
+use crate::base::{AnyModel, SizedBase, WithModel};
+use crate::plan::{TransferPlan, UsageError};
+use anyhow::{Context, Result};
+use mtds::Family;
+use mtds::infer::Online;
+use mtds::predict::MAX_DRAWS;
+use mtds::random::stream;
+use mtds::store::ModelBundle;
+use mtds_data::{ReadFamily, TimeAxis};
+use serde_json::json;
+use std::io::Write;
+
+/// Carries the plan out: transfers, writes the file, prints the result to `stdout`.
+///
+/// # Errors
+/// A model without inputs; a model or data that cannot be read; ids that neither knows; a file that cannot be written.
+pub fn run(plan: &TransferPlan, stdout: &mut dyn Write) -> Result<()> {
+    let model = AnyModel::load(&plan.model)?;
+    if model.provenance().input_names.is_empty() {
+        let problem = "the model has no inputs, so that a sequence is all style";
+        return Err(UsageError::new("--content", problem, "mtds generate MODEL --like ID").into());
+    }
+    let read = observed::read(&plan.source, model.provenance(), plan.common.verbosity)?;
+    let (family, time, code) = model.with(Job { plan, read: &read, online: model.online() })?;
+    let sequence = family.sequence(0);
+    let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
+    let facts = [
+        ("model", json!(plan.model)),
+        ("content", json!(plan.content)),
+        ("style", json!(plan.style)),
+        ("code", json!(code)),
+    ];
+    let delivery = Delivery { verb: "transfer", out: plan.out.as_deref(), common: &plan.common };
+    delivery.deliver(Content::family(family, time), &facts, &line, stdout)
+}
+
+/// What is left to do once the data are there, for any kind of base model.
+struct Job<'a> {
+    plan: &'a TransferPlan,
+    read: &'a ReadFamily,
+    online: Online,
+}
+
+impl WithModel for Job<'_> {
+    type Output = Result<(Family, TimeAxis, Vec<f64>)>;
+
+    fn run<B: SizedBase>(self, bundle: &ModelBundle<B>) -> Self::Output {
+        let (plan, family) = (self.plan, &self.read.family);
+        let i = known::find("--content", &plan.content, &ids(family), &plan.source.path)?;
+        let inputs = observed::inputs_of(family, &bundle.provenance, i).context("the family has inputs")?;
+        let code = self.style(bundle)?;
+        let outputs = bundle.model.generate(&code, Some(inputs), inputs.n_time())?;
+        let driven = Driven::of_family(self.read, i, inputs);
+        let id = format!("{} as {}", plan.content, plan.style);
+        let (made, time) = drive::family(vec![(id, outputs, driven)], &bundle.provenance)?;
+        Ok((made, time, code))
+    }
+}
+
+impl Job<'_> {
+    /// The code that the model knows, or else the posterior mean given the outputs in the data.
+    fn style<B: SizedBase>(&self, bundle: &ModelBundle<B>) -> Result<Vec<f64>> {
+        let (plan, family) = (self.plan, &self.read.family);
+        if let Some(member) = bundle.members.iter().find(|member| member.id == plan.style) {
+            return Ok(member.code_mean.clone());
+        }
+        let i = known::find("--style", &plan.style, &ids(family), &plan.source.path)?;
+        let inference =
+            Inference { method: MethodName::Adais, online: self.online.clone(), n_draws: MAX_DRAWS };
+        let random = stream(plan.common.seed, infer::STREAM + i as u64);
+        let inputs = observed::inputs_of(family, &bundle.provenance, i);
+        let found = inference.posterior(&bundle.model, family.sequence(i).outputs(), inputs, random)?;
+        Ok(found.posterior.mean()[..bundle.model.d_code()].to_vec())
+    }
+}
+
+fn ids(family: &Family) -> Vec<&str> {
+    family.sequences().iter().map(|sequence| sequence.id()).collect()
+}

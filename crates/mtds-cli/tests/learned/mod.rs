@@ -1,0 +1,63 @@
+//! Models learned in a moment, for tests of verbs that use one; and results as rows.
+#![allow(dead_code)]
+
+use super::{families, program};
+use std::collections::HashMap;
+use std::fs;
+use tempfile::TempDir;
+
+/// Options that make a fit short.
+const SHORT: &str = "--hidden 8 --start-steps 60 --refine-steps 60 --particles 64 --refine-particles 16 --state 2 --code 2 -q";
+
+/// A folder with `growth.csv`, 16 plants without inputs, and a model of it.
+pub fn growth_model() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    fs::write(folder.path().join("growth.csv"), families::growth(16, 3)).expect("written");
+    program::must(folder.path(), &format!("fit growth.csv -o model {SHORT}"));
+    folder
+}
+
+/// A folder with `family.csv`, 12 oscillators of 40 steps with their common impulse, and a model of it.
+pub fn oscillator_model() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    program::must(folder.path(), "data oscillators -o family.csv --sequences 12 --steps 40");
+    program::must(folder.path(), &format!("fit family.csv -o model {SHORT}"));
+    folder
+}
+
+/// A folder with `pushed.csv`, 10 sequences with inputs of their own and three outputs, and a model of it.
+pub fn pushed_model() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    fs::write(folder.path().join("pushed.csv"), families::pushed(10, 5)).expect("written");
+    program::must(folder.path(), &format!("fit pushed.csv -o model {SHORT}"));
+    folder
+}
+
+pub type Row = HashMap<String, String>;
+
+/// The rows of a CSV text without quotes.
+pub fn csv(text: &str) -> Vec<Row> {
+    let mut lines = text.lines();
+    let names: Vec<_> = lines.next().expect("a header").split(',').map(str::to_owned).collect();
+    let row = |line: &str| -> Row {
+        let cells: Vec<_> = line.split(',').map(str::to_owned).collect();
+        assert_eq!(cells.len(), names.len(), "{line}");
+        names.iter().cloned().zip(cells).collect()
+    };
+    lines.map(row).collect()
+}
+
+/// The number in a column.
+#[track_caller]
+pub fn number(row: &Row, name: &str) -> f64 {
+    row.get(name).unwrap_or_else(|| panic!("no `{name}` in {row:?}")).parse().expect("a number")
+}
+
+/// Asserts that two numbers are equal up to `tolerance`, relative where they are large.
+#[track_caller]
+pub fn close(found: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (found - expected).abs() <= tolerance * expected.abs().max(1.0),
+        "found {found}, expected {expected}"
+    );
+}
