@@ -5,10 +5,11 @@ use anyhow::Result;
 use mtds_cli::arguments::{Arguments, DataArguments, ReproduceArguments, Verb};
 use mtds_cli::interrupt::Interrupt;
 use mtds_cli::plan::{
-    CommonPlan, ConvertPlan, DhoPlan, FitPlan, OscillatorsPlan, QuickstartPlan, UsageError,
+    CommonPlan, ConvertPlan, DhoPlan, EvaluatePlan, FitPlan, OscillatorsPlan, QuickstartPlan, UsageError,
+    WatchPlan,
 };
 use mtds_cli::verb;
-use std::io::{stderr, stdout};
+use std::io::{BufReader, stderr, stdin, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -31,6 +32,17 @@ fn run(arguments: Arguments) -> Result<()> {
             let plan = FitPlan::new(&typed)?;
             let interrupt = Interrupt::listen()?;
             in_pool(&plan.common, || verb::fit::run(&plan, &interrupt, &mut stdout()))
+        }
+        Verb::Watch(typed) => {
+            let plan = WatchPlan::new(&typed)?;
+            let interrupt = Interrupt::listen()?;
+            in_pool(&plan.common, || {
+                verb::watch::run(&plan, &interrupt, BufReader::new(stdin()), &mut stdout())
+            })
+        }
+        Verb::Evaluate(typed) => {
+            let plan = EvaluatePlan::new(&typed)?;
+            in_pool(&plan.common, || verb::evaluate::run(&plan, &mut stdout()))
         }
         Verb::Data(DataArguments::Oscillators(typed)) => {
             verb::data::oscillators(&OscillatorsPlan::new(&typed)?, &mut stdout())

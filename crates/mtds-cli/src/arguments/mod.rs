@@ -2,21 +2,25 @@
 
 mod common;
 mod data;
+mod evaluate;
 mod fit;
 mod help;
 mod quickstart;
 mod reproduce;
 mod shell;
 mod source;
+mod watch;
 
 pub use common::CommonArguments;
 pub use data::{ConvertArguments, DataArguments, OscillatorsArguments};
+pub use evaluate::{BaselineName, EvaluateArguments};
 pub use fit::{BeginningName, FitArguments, ScalingName};
 pub use help::{GROUPS, command};
 pub use quickstart::QuickstartArguments;
 pub use reproduce::{DhoArguments, RecipeName, ReproduceArguments, ScaleName};
 pub use shell::{CompletionsArguments, ManArguments};
 pub use source::{ResampleName, SourceArguments};
+pub use watch::{FutureName, WatchArguments};
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
@@ -45,6 +49,10 @@ pub enum Verb {
     Quickstart(QuickstartArguments),
     /// Learn a family of sequences from a file
     Fit(Box<FitArguments>),
+    /// Follow sequences as they come: a JSON line in, posterior and forecast out
+    Watch(WatchArguments),
+    /// Score a model's forecasts on sequences it has not seen, beside baselines
+    Evaluate(Box<EvaluateArguments>),
     /// Families: make the built-in one, convert between formats
     #[command(subcommand)]
     Data(DataArguments),

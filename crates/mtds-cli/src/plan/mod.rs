@@ -3,16 +3,20 @@
 mod config;
 mod data;
 mod dho;
+mod evaluate;
 mod fit;
 mod quickstart;
 mod source;
+mod watch;
 
 pub use config::{FitConfig, SourceConfig};
 pub use data::{ConvertPlan, OscillatorsPlan};
 pub use dho::DhoPlan;
+pub use evaluate::EvaluatePlan;
 pub use fit::{Begin, FitPlan};
 pub use quickstart::QuickstartPlan;
 pub use source::SourcePlan;
+pub use watch::WatchPlan;
 
 use crate::arguments::CommonArguments;
 use crate::progress::Display;
