@@ -185,16 +185,14 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
     pub fn restore(model: &'m Model<B>, state: TrackerState) -> Result<Self> {
         state.check(&Sizes::of(model, &state.settings))?;
         let TrackerState { settings, random, anchor, later_anchors, outputs, inputs, posterior, .. } = state;
-        let fresh = Self::new(model, settings, random)?;
-        Ok(Self {
-            anchor: anchor.restore(),
-            later_anchors: later_anchors.into_iter().map(StoredAnchor::restore).collect(),
-            outputs: outputs.into_iter().map(|y| y.unwrap_or(f64::NAN)).collect(),
-            inputs,
-            posterior,
-            known: state.known,
-            evidence_before: state.evidence_before.unwrap_or(f64::NEG_INFINITY),
-            ..fresh
-        })
+        let mut tracker = Self::new(model, settings, random)?;
+        tracker.anchor = anchor.restore();
+        tracker.later_anchors = later_anchors.into_iter().map(StoredAnchor::restore).collect();
+        tracker.outputs = outputs.into_iter().map(|y| y.unwrap_or(f64::NAN)).collect();
+        tracker.inputs = inputs;
+        tracker.posterior = posterior;
+        tracker.known = state.known;
+        tracker.evidence_before = state.evidence_before.unwrap_or(f64::NEG_INFINITY);
+        Ok(tracker)
     }
 }
