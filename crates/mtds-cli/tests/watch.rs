@@ -140,6 +140,9 @@ fn mutated_lines_never_end_the_stream() {
     for _ in 0..LINES {
         let mut line = original.trim_end().as_bytes().to_vec();
         for _ in 0..=pick(4) {
+            if line.is_empty() {
+                break;
+            }
             let at = pick(line.len());
             match pick(4) {
                 0 => line[at] = pick(256) as u8,

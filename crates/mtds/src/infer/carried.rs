@@ -73,8 +73,9 @@ impl CarriedState {
             let expected = format!("maps from {d_code} to {d_state} dimensions, one per component");
             return Err(Error::shape("carried state", expected, "others"));
         }
-        let numbers = self.maps.iter().flat_map(|map| map.centre.iter().chain(&map.value).chain(&map.slope));
-        match numbers.into_iter().find(|value| !value.is_finite()) {
+        let mut numbers =
+            self.maps.iter().flat_map(|map| map.centre.iter().chain(&map.value).chain(&map.slope));
+        match numbers.find(|value| !value.is_finite()) {
             Some(&value) => Err(Error::NotFinite { what: "carried state".into(), value, hint: "" }),
             None => Ok(()),
         }

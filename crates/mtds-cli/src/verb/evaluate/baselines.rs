@@ -34,7 +34,7 @@ impl<'a> Baselines<'a> {
         train: Option<&'a Family>,
     ) -> Result<Self> {
         let asked = |name| plan.against.contains(&name);
-        let sequences = train.iter().flat_map(|family| family.sequences());
+        let sequences = train.into_iter().flat_map(|family| family.sequences());
         let pooled = match train.filter(|_| asked(BaselineName::Pooled)) {
             Some(family) => {
                 let subspace = Subspace { d_state: model.base().d_state(), ..Subspace::default() };
