@@ -92,7 +92,9 @@ fn changed(pointer: &str, value: Value) -> Result<(), String> {
     let model = family();
     let (outputs, inputs) = member(&model, 25);
     let mut tracker = Tracker::new(&model, settings(UNCERTAIN), stream(83, 0)).unwrap();
-    outputs.rows().zip(inputs.rows()).for_each(|(y, u)| drop(tracker.observe(y, u).unwrap()));
+    for (y, u) in outputs.rows().zip(inputs.rows()) {
+        tracker.observe(y, u).unwrap();
+    }
     let mut state = serde_json::to_value(tracker.state()).unwrap();
     *state.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value;
     let state: TrackerState = serde_json::from_value(state).map_err(|error| error.to_string())?;

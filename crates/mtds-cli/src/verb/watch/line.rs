@@ -128,7 +128,8 @@ fn future(object: &Map<String, Value>, widths: Widths) -> Result<Option<Vec<f64>
         let (found, horizon) = (rows.len(), widths.horizon);
         return Err(format!("`future`: expected {horizon} row(s), one per step ahead, found {found}"));
     }
-    let rows = rows[..widths.horizon].iter().map(|row_| row("future", row_, widths.inputs, Missing::Refused));
+    let rows =
+        rows[..widths.horizon].iter().map(|values| row("future", values, widths.inputs, Missing::Refused));
     Ok(Some(rows.collect::<Result<Vec<_>, _>>()?.concat()))
 }
 
