@@ -183,8 +183,10 @@ fn future_inputs(seen: &Observation, plan: &WatchPlan) -> (Option<&'static str>,
 
 fn described(forecast: &Forecast, levels: &[f64], inputs: Option<&str>) -> Result<Value> {
     let rows = |values: Vec<f64>| values.chunks(forecast.d_obs()).map(<[f64]>::to_vec).collect::<Vec<_>>();
-    let quantiles =
-        levels.iter().map(|&level| Ok((level.to_string(), json!(rows(forecast.quantile(level)?)))));
+    let quantile = |&level: &f64| -> Result<(String, Value)> {
+        Ok((level.to_string(), json!(rows(forecast.quantile(level)?))))
+    };
+    let quantiles = levels.iter().map(quantile);
     let quantiles = quantiles.collect::<Result<serde_json::Map<_, _>>>()?;
     let mut described = json!({ "mean": rows(forecast.mean()), "quantiles": quantiles });
     if let Some(inputs) = inputs {
