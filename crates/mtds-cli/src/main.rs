@@ -5,11 +5,11 @@ use anyhow::Result;
 use mtds_cli::arguments::{Arguments, DataArguments, ReproduceArguments, Verb};
 use mtds_cli::interrupt::Interrupt;
 use mtds_cli::plan::{
-    CommonPlan, ConvertPlan, DhoPlan, FitPlan, ForecastPlan, GeneratePlan, InferPlan, MorphPlan,
-    OscillatorsPlan, QuickstartPlan, TransferPlan, UsageError,
+    CommonPlan, ConvertPlan, DhoPlan, EvaluatePlan, FitPlan, ForecastPlan, GeneratePlan, InferPlan,
+    MorphPlan, OscillatorsPlan, QuickstartPlan, TransferPlan, UsageError, WatchPlan,
 };
 use mtds_cli::verb;
-use std::io::{stderr, stdout};
+use std::io::{BufReader, stderr, stdin, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -54,6 +54,17 @@ fn run(arguments: Arguments) -> Result<()> {
         Verb::Transfer(typed) => {
             let plan = TransferPlan::new(&typed)?;
             in_pool(&plan.common, || verb::transfer::run(&plan, &mut stdout()))
+        }
+        Verb::Watch(typed) => {
+            let plan = WatchPlan::new(&typed)?;
+            let interrupt = Interrupt::listen()?;
+            in_pool(&plan.common, || {
+                verb::watch::run(&plan, &interrupt, BufReader::new(stdin()), &mut stdout())
+            })
+        }
+        Verb::Evaluate(typed) => {
+            let plan = EvaluatePlan::new(&typed)?;
+            in_pool(&plan.common, || verb::evaluate::run(&plan, &mut stdout()))
         }
         Verb::Data(DataArguments::Oscillators(typed)) => {
             verb::data::oscillators(&OscillatorsPlan::new(&typed)?, &mut stdout())

@@ -8,7 +8,7 @@ use super::Arguments;
 pub const GROUPS: [(&str, &[&str]); 6] = [
     ("Start here", &["quickstart"]),
     ("Learn a family", &["fit", "data"]),
-    ("See where sequences are going", &["infer", "forecast"]),
+    ("See where sequences are going", &["infer", "forecast", "watch", "evaluate"]),
     ("Make sequences", &["generate", "morph", "transfer"]),
     ("Check the claims", &["reproduce"]),
     ("Shell", &["completions", "man"]),

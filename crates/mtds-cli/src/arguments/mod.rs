@@ -2,6 +2,7 @@
 
 mod common;
 mod data;
+mod evaluate;
 mod fit;
 mod forecast;
 mod generate;
@@ -13,9 +14,11 @@ mod reproduce;
 mod shell;
 mod source;
 mod transfer;
+mod watch;
 
 pub use common::CommonArguments;
 pub use data::{ConvertArguments, DataArguments, OscillatorsArguments};
+pub use evaluate::{BaselineName, EvaluateArguments};
 pub use fit::{BeginningName, FitArguments, ScalingName};
 pub use forecast::ForecastArguments;
 pub use generate::{DriveArguments, GenerateArguments};
@@ -27,6 +30,7 @@ pub use reproduce::{DhoArguments, RecipeName, ReproduceArguments, ScaleName};
 pub use shell::{CompletionsArguments, ManArguments};
 pub use source::{ResampleName, SourceArguments};
 pub use transfer::TransferArguments;
+pub use watch::{FutureName, WatchArguments};
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
@@ -65,6 +69,10 @@ pub enum Verb {
     Morph(Box<MorphArguments>),
     /// The inputs of one sequence, answered in the style of another
     Transfer(Box<TransferArguments>),
+    /// Follow sequences as they come: a JSON line in, posterior and forecast out
+    Watch(WatchArguments),
+    /// Score a model's forecasts on sequences it has not seen, beside baselines
+    Evaluate(Box<EvaluateArguments>),
     /// Families: make the built-in one, convert between formats
     #[command(subcommand)]
     Data(DataArguments),

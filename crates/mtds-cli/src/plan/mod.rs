@@ -3,6 +3,7 @@
 mod config;
 mod data;
 mod dho;
+mod evaluate;
 mod fit;
 mod forecast;
 mod generate;
@@ -12,10 +13,12 @@ mod quickstart;
 mod result;
 mod source;
 mod transfer;
+mod watch;
 
 pub use config::{FitConfig, SourceConfig};
 pub use data::{ConvertPlan, OscillatorsPlan};
 pub use dho::DhoPlan;
+pub use evaluate::EvaluatePlan;
 pub use fit::{Begin, FitPlan};
 pub use forecast::ForecastPlan;
 pub use generate::{CodesPlan, DrivePlan, GeneratePlan};
@@ -24,6 +27,7 @@ pub use morph::{MorphPlan, Waypoint};
 pub use quickstart::QuickstartPlan;
 pub use source::SourcePlan;
 pub use transfer::TransferPlan;
+pub use watch::WatchPlan;
 
 use crate::arguments::CommonArguments;
 use crate::progress::Display;

@@ -3,6 +3,7 @@
 pub mod data;
 mod delivery;
 mod drive;
+pub mod evaluate;
 pub mod fit;
 pub mod forecast;
 pub mod generate;
@@ -15,3 +16,4 @@ pub mod quickstart;
 pub mod reproduce;
 pub mod shell;
 pub mod transfer;
+pub mod watch;

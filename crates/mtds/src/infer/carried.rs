@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linear::{dot, invert_spd};
 use super::{GaussianMixture, Points, Posterior};
-use crate::Result;
+use crate::{Error, Result};
 
 /// x as a function of the code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,29 @@ impl CarriedState {
         let weights = responsibilities.chunks_exact(n);
         let maps = weights.map(|weights| LinearMap::fit(&draws, weights, states, d_state)).collect();
         Ok(Self { mixture, d_state, maps })
+    }
+
+    /// Refuses maps that are not from codes of `d_code` dimensions to states of `d_state`, or not finite.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::NotFinite`].
+    pub(super) fn check(&self, d_code: usize, d_state: usize) -> Result<()> {
+        let sizes = |map: &LinearMap| (map.centre.len(), map.value.len(), map.slope.len());
+        let fits = self.maps.iter().all(|map| sizes(map) == (d_code, d_state, d_state * d_code));
+        if self.mixture.dim() != d_code
+            || self.d_state != d_state
+            || self.maps.len() != self.mixture.len()
+            || !fits
+        {
+            let expected = format!("maps from {d_code} to {d_state} dimensions, one per component");
+            return Err(Error::shape("carried state", expected, "others"));
+        }
+        let mut numbers =
+            self.maps.iter().flat_map(|map| map.centre.iter().chain(&map.value).chain(&map.slope));
+        match numbers.find(|value| !value.is_finite()) {
+            Some(&value) => Err(Error::NotFinite { what: "carried state".into(), value, hint: "" }),
+            None => Ok(()),
+        }
     }
 
     /// The state of each point, n × d_state; dimensions beyond the code are ignored.

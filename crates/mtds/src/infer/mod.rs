@@ -31,6 +31,7 @@ mod pareto;
 mod points;
 mod posterior;
 mod target;
+mod tracker_state;
 mod weighted;
 
 #[cfg(test)]
@@ -52,3 +53,4 @@ pub use pareto::pareto_shape;
 pub use points::Points;
 pub use posterior::{Diagnostics, Method, Posterior, Status};
 pub use target::{Evaluator, LogTarget, SmoothTarget};
+pub use tracker_state::TrackerState;

@@ -74,15 +74,15 @@ impl Online {
 
 /// Where the stored history begins.
 #[derive(Clone, Debug)]
-struct Anchor {
+pub(super) struct Anchor {
     /// Steps before it.
-    step: usize,
+    pub(super) step: usize,
     /// Prior over u there.
-    prior: GaussianMixture,
+    pub(super) prior: GaussianMixture,
     /// State there; `None` at the beginning of the sequence.
-    state: Option<CarriedState>,
+    pub(super) state: Option<CarriedState>,
     /// Log evidence of what came before.
-    log_evidence: f64,
+    pub(super) log_evidence: f64,
 }
 
 /// The posterior of one sequence, followed online.
@@ -90,19 +90,19 @@ struct Anchor {
 pub struct Tracker<'m, B> {
     model: &'m Model<B>,
     parameters: Vec<f32>,
-    settings: Online,
-    random: Random,
-    anchor: Anchor,
+    pub(super) settings: Online,
+    pub(super) random: Random,
+    pub(super) anchor: Anchor,
     /// Anchors to come, the oldest first; at most three.
-    later_anchors: VecDeque<Anchor>,
+    pub(super) later_anchors: VecDeque<Anchor>,
     /// Outputs and inputs since the anchor, in model units, row by row.
-    outputs: Vec<f64>,
-    inputs: Vec<f64>,
-    posterior: Option<Posterior>,
+    pub(super) outputs: Vec<f64>,
+    pub(super) inputs: Vec<f64>,
+    pub(super) posterior: Option<Posterior>,
     /// Steps since the anchor that the posterior knows.
-    known: usize,
+    pub(super) known: usize,
     /// Log evidence of what came before the steps that the posterior was inferred from.
-    evidence_before: f64,
+    pub(super) evidence_before: f64,
 }
 
 impl<'m, B: BaseModel> Tracker<'m, B> {

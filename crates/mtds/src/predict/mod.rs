@@ -8,6 +8,7 @@ pub mod marginal;
 mod mixed;
 pub mod noise;
 pub mod score;
+mod surprise;
 
 pub use baseline::{family_mean, last_value};
 pub use forecast::Forecast;
@@ -17,3 +18,4 @@ pub use marginal::Marginal;
 pub use mixed::NEGLIGIBLE_WEIGHT;
 pub use noise::DrawNoise;
 pub use score::{CENTRAL_LEVELS, Coverage, Estimate, Scores, SequenceScore, score};
+pub use surprise::Surprise;

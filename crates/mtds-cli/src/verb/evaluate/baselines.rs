@@ -1,0 +1,102 @@
+//! Baselines, learned once from the training sequences, and their forecasts from each origin.
+
+use super::rolling::{Origin, Rolling};
+use super::say;
+use crate::arguments::BaselineName;
+use crate::plan::EvaluatePlan;
+use anyhow::{Context, Result};
+use mtds::base::BaseModel;
+use mtds::baseline::{PooledLds, PooledSettings, SingleTask, Spread, Subspace};
+use mtds::learn::ScalingRule;
+use mtds::predict::{Forecast, family_mean, last_value};
+use mtds::random::stream;
+use mtds::{Control, Family, Lds, Model};
+
+/// Random streams of sequences that are learned on their own.
+const STREAM: u64 = 7 << 40;
+
+/// What was learned for the baselines that were asked for.
+pub(super) struct Baselines<'a> {
+    training: Vec<&'a [f64]>,
+    pooled: Option<PooledLds>,
+    single: Option<SingleTask<Lds>>,
+    seed: u64,
+}
+
+impl<'a> Baselines<'a> {
+    /// Learns what was asked for.
+    ///
+    /// # Errors
+    /// Training sequences that a linear system cannot be learned from.
+    pub(super) fn prepare<B: BaseModel>(
+        plan: &EvaluatePlan,
+        model: &Model<B>,
+        train: Option<&'a Family>,
+    ) -> Result<Self> {
+        let asked = |name| plan.against.contains(&name);
+        let sequences = train.into_iter().flat_map(|family| family.sequences());
+        let pooled = match train.filter(|_| asked(BaselineName::Pooled)) {
+            Some(family) => {
+                let subspace = Subspace { d_state: model.base().d_state(), ..Subspace::default() };
+                let scaling = ScalingRule::InputUnits;
+                let settings = PooledSettings { subspace, scaling, ..PooledSettings::default() };
+                Some(PooledLds::fit(family, None, &settings, &mut |_| Control::Continue)?)
+            }
+            None => None,
+        };
+        if asked(BaselineName::Single) {
+            say(
+                plan,
+                "note: `single` samples a posterior for every sequence and origin; this may take minutes",
+            );
+        }
+        Ok(Self {
+            training: sequences.map(|sequence| sequence.outputs().values()).collect(),
+            pooled,
+            single: asked(BaselineName::Single).then(|| single(model)),
+            seed: plan.common.seed,
+        })
+    }
+
+    /// The forecasts of sequence `i`, one per origin.
+    ///
+    /// # Errors
+    /// Sequences of other widths than those learned from.
+    pub(super) fn forecasts(
+        &self,
+        name: BaselineName,
+        rolling: &Rolling<'_>,
+        i: usize,
+    ) -> Result<Vec<Forecast>> {
+        rolling.origins(i).into_iter().map(|origin| self.forecast(name, rolling.family, i, origin)).collect()
+    }
+
+    fn forecast(&self, name: BaselineName, family: &Family, i: usize, origin: Origin) -> Result<Forecast> {
+        let (outputs, inputs) = (family.sequence(i).outputs(), family.inputs_of(i));
+        let (Origin { seen, n_time }, d) = (origin, family.d_obs());
+        match name {
+            BaselineName::LastValue => {
+                Ok(last_value(&self.training, outputs.slice(0..seen).values(), d, n_time)?)
+            }
+            BaselineName::FamilyMean => Ok(family_mean(&self.training, d, seen, n_time)?),
+            BaselineName::Pooled => {
+                let pooled = self.pooled.as_ref().context("no pooled system was learned")?;
+                Ok(pooled.forecast(inputs, seen, n_time, Spread::ByStep)?)
+            }
+            BaselineName::Single => {
+                let single = self.single.as_ref().context("no single-task model was made")?;
+                // Independent between origins, and the same whichever others are asked for.
+                let mut random = stream(self.seed, STREAM + ((i as u64) << 20) + seen as u64);
+                Ok(single.forecast(&outputs.slice(0..seen), inputs, n_time, &mut random)?.0)
+            }
+        }
+    }
+}
+
+/// A linear system with the state size and in the units of the model; without inputs it needs a start to move from.
+fn single<B: BaseModel>(model: &Model<B>) -> SingleTask<Lds> {
+    let base = model.base();
+    let task = SingleTask::new(Lds::new(base.d_state(), base.d_obs(), base.d_input()));
+    let task = if base.d_input() == 0 { task.prior("initial_state", 0.0, 1.0) } else { task };
+    task.scaling(model.scaling().clone())
+}

@@ -1,0 +1,203 @@
+//! Sequences that are followed: each by a tracker of its own, with random numbers of its own.
+
+use super::line::{Observation, Widths};
+use crate::arguments::FutureName;
+use crate::plan::WatchPlan;
+use anyhow::{Result, bail};
+use mtds::base::BaseModel;
+use mtds::infer::{Online, Tracker, TrackerState};
+use mtds::random::stream;
+use mtds::{Forecast, Model, Signal};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// One sequence.
+struct Followed<'m, B> {
+    tracker: Tracker<'m, B>,
+    /// Values observed of each output.
+    n_values: Vec<u64>,
+    time: Option<Value>,
+}
+
+/// One sequence, as stored.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredSeries {
+    tracker: TrackerState,
+    n_values: Vec<u64>,
+    time: Option<Value>,
+}
+
+/// All sequences.
+pub(super) struct AllSeries<'m, B> {
+    model: &'m Model<B>,
+    online: Online,
+    seed: u64,
+    followed: BTreeMap<String, Followed<'m, B>>,
+}
+
+impl<'m, B: BaseModel> AllSeries<'m, B> {
+    /// None yet.
+    pub(super) fn new(model: &'m Model<B>, online: Online, seed: u64) -> Self {
+        Self { model, online, seed, followed: BTreeMap::new() }
+    }
+
+    /// Those of a snapshot.
+    ///
+    /// # Errors
+    /// A state that does not fit the model.
+    pub(super) fn restore(&mut self, stored: BTreeMap<String, StoredSeries>) -> Result<()> {
+        for (name, StoredSeries { tracker, n_values, time }) in stored {
+            if n_values.len() != self.model.base().d_obs() {
+                bail!("series `{name}`: counts {} outputs, the model has others", n_values.len());
+            }
+            let tracker = Tracker::restore(self.model, tracker)?;
+            self.followed.insert(name, Followed { tracker, n_values, time });
+        }
+        Ok(())
+    }
+
+    /// As they are to be stored.
+    pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
+        let one = |(name, series): (&String, &Followed<'m, B>)| {
+            let (n_values, time) = (series.n_values.clone(), series.time.clone());
+            (name.clone(), StoredSeries { tracker: series.tracker.state(), n_values, time })
+        };
+        self.followed.iter().map(one).collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.followed.len()
+    }
+
+    /// Sizes of a line.
+    pub(super) fn widths(&self, horizon: usize) -> Widths {
+        let base = self.model.base();
+        Widths { outputs: base.d_obs(), inputs: base.d_input(), horizon }
+    }
+
+    /// Takes one step and says what is known then. On an error the sequence is as it was.
+    ///
+    /// # Errors
+    /// Too many sequences; a time that does not rise; numbers beyond single precision in model units.
+    pub(super) fn observe(&mut self, seen: &Observation, plan: &WatchPlan) -> Result<Value> {
+        let is_new = !self.followed.contains_key(&seen.series);
+        if is_new && self.len() >= plan.most_series {
+            bail!(
+                "{} sequences are followed already; end one with {{\"series\": …, \"end\": true}}, or raise --most-series",
+                self.len()
+            );
+        }
+        if is_new {
+            let random = stream(self.seed, fnv(seen.series.as_bytes()));
+            let tracker = Tracker::new(self.model, self.online.clone(), random)?;
+            let n_values = vec![0; seen.outputs.len()];
+            self.followed.insert(seen.series.clone(), Followed { tracker, n_values, time: None });
+        }
+        let Some(series) = self.followed.get_mut(&seen.series) else { bail!("no such series") };
+        let answer = series.observe(seen, plan);
+        if is_new && answer.is_err() {
+            self.followed.remove(&seen.series);
+        }
+        answer
+    }
+
+    /// Forgets a sequence; says how many steps it had.
+    ///
+    /// # Errors
+    /// A sequence that is not followed.
+    pub(super) fn end(&mut self, name: &str) -> Result<Value> {
+        match self.followed.remove(name) {
+            Some(series) => Ok(json!({ "n": series.tracker.n_observed_steps(), "ended": true })),
+            None => bail!("no line of series `{name}` came before its end"),
+        }
+    }
+}
+
+impl<B: BaseModel> Followed<'_, B> {
+    fn observe(&mut self, seen: &Observation, plan: &WatchPlan) -> Result<Value> {
+        self.check_time(seen)?;
+        self.tracker.observe(&seen.outputs, &seen.inputs)?;
+        let values = seen.outputs.iter().map(|y| u64::from(!y.is_nan()));
+        self.n_values.iter_mut().zip(values).for_each(|(n, seen)| *n += seen);
+        self.time.clone_from(&seen.time);
+        let mut answer = self.posterior();
+        if plan.horizon > 0 {
+            answer["forecast"] = self.forecast(seen, plan)?;
+        }
+        Ok(answer)
+    }
+
+    fn check_time(&self, seen: &Observation) -> Result<()> {
+        let number = |time: &Option<Value>| time.as_ref().and_then(Value::as_f64);
+        match (number(&self.time), number(&seen.time)) {
+            (Some(last), Some(now)) if now <= last => {
+                bail!("`t`: found {now} after {last}; lines of a sequence come in the order of time")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is known of the code.
+    fn posterior(&self) -> Value {
+        let Some(posterior) = self.tracker.posterior() else { return json!({}) };
+        let k = self.tracker.model().d_code();
+        let quality = posterior.diagnostics();
+        json!({
+            "n": self.tracker.n_observed_steps(),
+            "z": { "mean": &posterior.mean()[..k], "sd": &posterior.std_dev()[..k] },
+            "log_evidence": self.log_evidence(),
+            "ess": quality.ess,
+            "status": quality.status,
+        })
+    }
+
+    /// log p(y_{1:t}) in data units.
+    fn log_evidence(&self) -> Option<f64> {
+        let scaling = self.tracker.model().scaling();
+        let counts = self.n_values.iter().enumerate();
+        let log_jacobian: f64 = counts.map(|(d, &n)| n as f64 * scaling.scale(d).ln()).sum();
+        Some(self.tracker.log_evidence()? - log_jacobian)
+    }
+
+    fn forecast(&mut self, seen: &Observation, plan: &WatchPlan) -> Result<Value> {
+        let (how, inputs) = future_inputs(seen, plan);
+        let width = seen.inputs.len();
+        let inputs = inputs.map(|values| Signal::new(plan.horizon, width, values)).transpose()?;
+        let forecast = self.tracker.forecast(plan.horizon, inputs.as_ref())?;
+        described(&forecast, &plan.quantiles, how)
+    }
+}
+
+/// Inputs of the steps to come and where they are from; none for a model without inputs.
+fn future_inputs(seen: &Observation, plan: &WatchPlan) -> (Option<&'static str>, Option<Vec<f64>>) {
+    let n = plan.horizon * seen.inputs.len();
+    match (&seen.future, plan.future) {
+        _ if n == 0 => (None, None),
+        (Some(future), _) => (Some("given"), Some(future.clone())),
+        (None, FutureName::Hold) => (Some("held"), Some(seen.inputs.repeat(plan.horizon))),
+        (None, FutureName::Zero) => (Some("zero"), Some(vec![0.0; n])),
+    }
+}
+
+fn described(forecast: &Forecast, levels: &[f64], inputs: Option<&str>) -> Result<Value> {
+    let rows = |values: Vec<f64>| values.chunks(forecast.d_obs()).map(<[f64]>::to_vec).collect::<Vec<_>>();
+    let quantile = |&level: &f64| -> Result<(String, Value)> {
+        Ok((level.to_string(), json!(rows(forecast.quantile(level)?))))
+    };
+    let quantiles = levels.iter().map(quantile);
+    let quantiles = quantiles.collect::<Result<serde_json::Map<_, _>>>()?;
+    let mut described = json!({ "mean": rows(forecast.mean()), "quantiles": quantiles });
+    if let Some(inputs) = inputs {
+        described["inputs"] = json!(inputs);
+    }
+    Ok(described)
+}
+
+/// 64-bit FNV-1a: a stream of random numbers by name, whatever other sequences there are; a name for a model.
+pub(super) fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

@@ -1,0 +1,85 @@
+//! Where a watch stands, as one JSON file: all sequences, and how many lines were answered.
+
+use super::series::{StoredSeries, fnv};
+use crate::plan::{UsageError, WatchPlan};
+use anyhow::{Context, Result, bail};
+use mtds::base::BaseModel;
+use mtds::infer::Online;
+use mtds::store::ModelBundle;
+use mtds_data::directory::write_file_atomic;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const FORMAT: &str = "mtds watch 1";
+
+/// Where a watch stands.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Snapshot {
+    pub(super) format: String,
+    /// Name of the model, from its bytes.
+    pub(super) model: String,
+    /// Lines that were answered.
+    pub(super) lines: u64,
+    pub(super) seed: u64,
+    /// How new sequences are followed.
+    pub(super) online: Online,
+    pub(super) series: BTreeMap<String, StoredSeries>,
+}
+
+/// A name for a model that changes with any of its bytes.
+///
+/// # Errors
+/// None for a model that was loaded.
+pub(super) fn model_name<B: BaseModel>(bundle: &ModelBundle<B>) -> Result<String> {
+    let bytes: Vec<u8> = bundle.to_files()?.into_iter().flat_map(|(_, bytes)| bytes).collect();
+    Ok(format!("{:016x}", fnv(&bytes)))
+}
+
+impl Snapshot {
+    /// Before the first line.
+    pub(super) fn fresh(model: String, seed: u64, online: Online) -> Self {
+        Self { format: FORMAT.into(), model, lines: 0, seed, online, series: BTreeMap::new() }
+    }
+
+    /// Writes the file, whole or not at all.
+    pub(super) fn save(&self, path: &Path) -> Result<()> {
+        Ok(write_file_atomic(path, &serde_json::to_vec(self)?)?)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file that is no snapshot, or one of another model.
+    pub(super) fn load(path: &Path, model: &str) -> Result<Self> {
+        let shown = path.display();
+        let bytes = std::fs::read(path).with_context(|| format!("{shown}: cannot read"))?;
+        let snapshot: Self = serde_json::from_slice(&bytes)
+            .with_context(|| format!("{shown}: not a snapshot that this program can read"))?;
+        if snapshot.format != FORMAT {
+            bail!("{shown}: expected the format `{FORMAT}`, found `{}`", snapshot.format);
+        }
+        if snapshot.model != model {
+            bail!("{shown}: a snapshot of another model; give the model that was watched with");
+        }
+        Ok(snapshot)
+    }
+
+    /// What is asked for now must be what was asked for then.
+    pub(super) fn check_plan(&self, plan: &WatchPlan) -> Result<(), UsageError> {
+        let other = |option: &'static str, was: String| {
+            let problem = format!("the snapshot has {was}, now it is another");
+            Err(UsageError::new(option, problem, "leave the option out to go on as before"))
+        };
+        if plan.seed.is_some_and(|seed| seed != self.seed) {
+            return other("--seed", self.seed.to_string());
+        }
+        match self.online.history {
+            Some(history) if plan.history.is_some_and(|asked| asked != history) => {
+                other("--history", history.to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+}

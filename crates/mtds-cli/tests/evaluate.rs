@@ -1,0 +1,105 @@
+//! `mtds evaluate` as a person runs it: a table with baselines, files, JSON; anomalies stand out.
+
+mod families;
+mod noise;
+mod program;
+
+use program::{json, must, must_fail};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// Growth curves: a model of 40 of them, and others to score.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let made = FOLDER.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let path = folder.path();
+        fs::write(path.join("train.csv"), families::growth(40, 3)).expect("written");
+        fs::write(path.join("new.csv"), families::growth(12, 4)).expect("written");
+        must(path, "fit train.csv -o model --hidden 16 --effort 0.2 -q");
+        folder
+    });
+    made.path()
+}
+
+fn row<'a>(document: &'a Value, seen: u64, method: &str) -> &'a Value {
+    let rows = document["rows"].as_array().expect("rows");
+    let found = rows.iter().find(|row| row["seen"] == seen && row["method"] == method);
+    found.unwrap_or_else(|| panic!("no row {seen} {method} in {document}"))
+}
+
+#[test]
+fn the_model_is_scored_beside_baselines_with_standard_errors() {
+    let line = "evaluate model new.csv --seen 10,20 --train train.csv --against last-value,family-mean,pooled \
+                -o scores.csv -q";
+    let found = json(folder(), line);
+    assert_eq!((found["rows"].as_array().expect("rows").len(), &found["n_seq"]), (8, &Value::from(12)));
+    assert_eq!(found["is_training"], Value::Bool(false));
+    for (seen, method) in [(10, "this model"), (20, "last value"), (10, "family mean"), (20, "pooled")] {
+        let row = row(&found, seen, method);
+        for measure in ["rmse", "nll", "crps", "cover50", "cover80", "cover95"] {
+            assert!(row[measure].is_number() && row[format!("{measure}_se")].is_number(), "{row}");
+        }
+    }
+    let rmse = |method: &str| row(&found, 20, method)["rmse"].as_f64().expect("a number");
+    assert!(rmse("this model") < rmse("last value"), "growth goes on: {found}");
+    let file = fs::read_to_string(folder().join("scores.csv")).expect("written");
+    assert_eq!(file.lines().count(), 9);
+    assert!(file.starts_with("seen,method,n_seq,rmse,rmse_se,nll"), "{file}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_text_on_any_number_of_threads() {
+    let text =
+        |threads: &str| must(folder(), &format!("evaluate model new.csv --seen 15 --threads {threads} -q"));
+    let one = text("1");
+    assert!(one.contains("this model") && one.contains('±'), "{one}");
+    assert_eq!(one, text("2"));
+}
+
+#[test]
+fn a_sequence_on_its_own_is_a_baseline_without_training_file() {
+    let few: String = families::growth(2, 5);
+    fs::write(folder().join("few.csv"), few).expect("written");
+    let found = json(folder(), "evaluate model few.csv --seen 8 --horizon 4 --against single -q");
+    assert!(row(&found, 8, "single")["nll"].is_number());
+}
+
+/// Ten times the noise of the family in one sequence: its score is far above 3; those of the others are like N(0, 1),
+/// so that 6 is exceeded by none.
+#[test]
+fn an_odd_sequence_stands_out() {
+    let mut text = families::growth(8, 6);
+    let mut noise = noise::Noise(9);
+    for t in 0..40 {
+        text += &format!("odd,{t},{:.3}\n", 50.0 + 25.0 * noise.normal());
+    }
+    fs::write(folder().join("odd.csv"), text).expect("written");
+    let found = json(folder(), "evaluate model odd.csv --seen 10 --anomaly anomalies.csv -q");
+    let anomalies = found["anomalies"].as_array().expect("scores");
+    assert_eq!(anomalies.len(), 9);
+    let score = |row: &Value| row["score"].as_f64().expect("a number");
+    let odd = anomalies.iter().find(|row| row["series"] == "odd").expect("there");
+    let rest = anomalies.iter().filter(|row| row["series"] != "odd").map(score);
+    let highest = rest.fold(f64::NEG_INFINITY, f64::max);
+    assert!(score(odd) > 10.0 && score(odd) > 2.0 * highest, "{} {highest}", score(odd));
+    let file = fs::read_to_string(folder().join("anomalies.csv")).expect("written");
+    assert!(file.starts_with("series,label,n_observed,nll,expected_nll,score") && file.lines().count() == 10);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let said = must_fail(folder(), "evaluate model new.csv --against pooled", 2);
+    assert!(said.contains("--train"), "{said}");
+    let said = must_fail(folder(), "evaluate model new.csv --seen 1000", 1);
+    assert!(said.contains("--seen"), "{said}");
+    must_fail(folder(), "evaluate model no-such.csv", 1);
+    must_fail(folder(), "evaluate no-model new.csv", 1);
+    fs::write(folder().join("two.csv"), "series,t,y_a,y_b\na,0,1,2\na,1,1,2\na,2,1,2\n").expect("written");
+    let said = must_fail(folder(), "evaluate model two.csv --seen 1", 1);
+    assert!(said.contains("--outputs") || said.contains("outputs"), "{said}");
+    let output = program::run(folder(), "evaluate model train.csv --seen 10 --horizon 2");
+    assert!(program::stderr(&output).contains("learned from these sequences"));
+}

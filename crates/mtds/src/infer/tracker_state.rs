@@ -1,0 +1,198 @@
+//! A tracker between two observations as plain data: saved and restored, it goes on to the same bits.
+//!
+//! ```text
+//! state = settings · random generator · anchor (prior, carried state) and anchors to come
+//!         · outputs and inputs since the anchor · posterior of the last update
+//! ```
+//! The model is no part of it. What is stored is checked on the way in: sizes against the model, all numbers for
+//! being finite. Missing outputs and an evidence of zero (log −∞) have no number in JSON, so they are `None`.
+
+use serde::{Deserialize, Serialize};
+
+use super::carried::CarriedState;
+use super::online::Anchor;
+use super::{GaussianMixture, NoiseBelief, Online, Posterior, Tracker};
+use crate::base::BaseModel;
+use crate::model::Model;
+use crate::random::Random;
+use crate::{Error, Result};
+
+/// All that a [`Tracker`] knows besides its model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrackerState {
+    settings: Online,
+    random: Random,
+    anchor: StoredAnchor,
+    later_anchors: Vec<StoredAnchor>,
+    /// Model units, row by row; `None` where missing.
+    outputs: Vec<Option<f64>>,
+    inputs: Vec<f64>,
+    posterior: Option<Posterior>,
+    known: usize,
+    evidence_before: Option<f64>,
+}
+
+/// An anchor; `None` is an evidence of zero.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredAnchor {
+    step: usize,
+    prior: GaussianMixture,
+    state: Option<CarriedState>,
+    log_evidence: Option<f64>,
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+impl StoredAnchor {
+    fn of(anchor: &Anchor) -> Self {
+        let Anchor { step, prior, state, log_evidence } = anchor.clone();
+        Self { step, prior, state, log_evidence: finite(log_evidence) }
+    }
+
+    fn restore(self) -> Anchor {
+        let Self { step, prior, state, log_evidence } = self;
+        Anchor { step, prior, state, log_evidence: log_evidence.unwrap_or(f64::NEG_INFINITY) }
+    }
+
+    fn check(&self, sizes: &Sizes) -> Result<()> {
+        check_dim("prior of the tracker's state", sizes.dim, self.prior.dim())?;
+        if let Some(value) = self.log_evidence {
+            check_finite("log evidence of the tracker's state", &[value])?;
+        }
+        match &self.state {
+            Some(state) => state.check(sizes.d_code, sizes.d_state),
+            None if self.step == 0 => Ok(()),
+            None => Err(Error::shape("tracker's state", "a carried state where the past is dropped", "none")),
+        }
+    }
+}
+
+/// Sizes that a state must have.
+struct Sizes {
+    d_code: usize,
+    /// Of what is inferred: the code, perhaps with the noise.
+    dim: usize,
+    d_state: usize,
+    d_obs: usize,
+    d_input: usize,
+}
+
+impl Sizes {
+    fn of<B: BaseModel>(model: &Model<B>, settings: &Online) -> Self {
+        let (base, d_code) = (model.base(), model.d_code());
+        let noise = usize::from(matches!(settings.noise, NoiseBelief::Uncertain { .. }));
+        Self {
+            d_code,
+            dim: d_code + noise,
+            d_state: base.d_state(),
+            d_obs: base.d_obs(),
+            d_input: base.d_input(),
+        }
+    }
+}
+
+fn check_dim(what: &str, expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::shape(what, format!("{expected} dimensions, as the model has"), found))
+}
+
+fn check_finite(what: &str, values: &[f64]) -> Result<()> {
+    match values.iter().find(|value| !value.is_finite()) {
+        Some(&value) => Err(Error::NotFinite { what: what.into(), value, hint: "" }),
+        None => Ok(()),
+    }
+}
+
+impl TrackerState {
+    /// Observations so far.
+    #[must_use]
+    pub fn n_observed_steps(&self, d_obs: usize) -> usize {
+        self.anchor.step + self.outputs.len() / d_obs.max(1)
+    }
+
+    fn check(&self, sizes: &Sizes) -> Result<()> {
+        self.settings.validate()?;
+        self.check_history(sizes)?;
+        std::iter::once(&self.anchor).chain(&self.later_anchors).try_for_each(|a| a.check(sizes))?;
+        self.check_order(sizes)?;
+        if let Some(value) = self.evidence_before {
+            check_finite("log evidence of the tracker's state", &[value])?;
+        }
+        let Some(posterior) = &self.posterior else { return Ok(()) };
+        check_dim("posterior of the tracker's state", sizes.dim, posterior.dim())?;
+        if let Some(mixture) = posterior.mixture() {
+            check_dim("mixture of the tracker's state", sizes.dim, mixture.dim())?;
+        }
+        check_finite("posterior of the tracker's state", posterior.draws().values())?;
+        check_finite("posterior of the tracker's state", posterior.log_evidence().as_slice())
+    }
+
+    fn check_history(&self, sizes: &Sizes) -> Result<()> {
+        let n = self.outputs.len() / sizes.d_obs;
+        if self.outputs.len() != n * sizes.d_obs || self.inputs.len() != n * sizes.d_input {
+            let expected = format!("{} outputs and {} inputs per step", sizes.d_obs, sizes.d_input);
+            let found = format!("{} and {} in all", self.outputs.len(), self.inputs.len());
+            return Err(Error::shape("history of the tracker's state", expected, found));
+        }
+        self.outputs.iter().flatten().try_for_each(|&y| check_finite("stored outputs", &[y]))?;
+        check_finite("stored inputs", &self.inputs)
+    }
+
+    /// Anchors rise from the first stored step to the last, and no more is known than was observed.
+    fn check_order(&self, sizes: &Sizes) -> Result<()> {
+        let last = self.n_observed_steps(sizes.d_obs);
+        let steps = std::iter::once(&self.anchor).chain(&self.later_anchors).map(|anchor| anchor.step);
+        let steps: Vec<usize> = steps.collect();
+        let rise = steps.windows(2).all(|pair| pair[0] < pair[1]) && steps.iter().all(|&step| step <= last);
+        let stored = last - self.anchor.step.min(last);
+        if rise && self.known <= stored && (self.posterior.is_some() || self.known == 0) {
+            return Ok(());
+        }
+        let expected = format!("anchors that rise to step {last} and at most {stored} known steps");
+        let found = format!("anchors at {steps:?}, {} known", self.known);
+        Err(Error::shape("tracker's state", expected, found))
+    }
+}
+
+impl<'m, B: BaseModel> Tracker<'m, B> {
+    /// What this tracker knows, to be stored.
+    #[must_use]
+    pub fn state(&self) -> TrackerState {
+        TrackerState {
+            settings: self.settings.clone(),
+            random: self.random.clone(),
+            anchor: StoredAnchor::of(&self.anchor),
+            later_anchors: self.later_anchors.iter().map(StoredAnchor::of).collect(),
+            outputs: self.outputs.iter().copied().map(finite).collect(),
+            inputs: self.inputs.clone(),
+            posterior: self.posterior.clone(),
+            known: self.known,
+            evidence_before: finite(self.evidence_before),
+        }
+    }
+
+    /// The tracker that had this state; it goes on to the same bits. `model` must be the model it followed.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a state of a model of other sizes, or whose parts contradict each other;
+    /// [`Error::NotFinite`]; [`Error::Setting`] for settings out of range.
+    pub fn restore(model: &'m Model<B>, state: TrackerState) -> Result<Self> {
+        state.check(&Sizes::of(model, &state.settings))?;
+        let TrackerState { settings, random, anchor, later_anchors, outputs, inputs, posterior, .. } = state;
+        let mut tracker = Self::new(model, settings, random)?;
+        tracker.anchor = anchor.restore();
+        tracker.later_anchors = later_anchors.into_iter().map(StoredAnchor::restore).collect();
+        tracker.outputs = outputs.into_iter().map(|y| y.unwrap_or(f64::NAN)).collect();
+        tracker.inputs = inputs;
+        tracker.posterior = posterior;
+        tracker.known = state.known;
+        tracker.evidence_before = state.evidence_before.unwrap_or(f64::NEG_INFINITY);
+        Ok(tracker)
+    }
+}
