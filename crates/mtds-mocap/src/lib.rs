@@ -2,6 +2,7 @@
 
 pub mod bvh;
 pub mod error;
+pub mod export;
 pub mod features;
 pub mod files;
 pub mod frame;
