@@ -5,9 +5,10 @@ use clap::{Command, CommandFactory};
 use super::Arguments;
 
 /// The jobs, and the verbs that do them.
-pub const GROUPS: [(&str, &[&str]); 4] = [
+pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Start here", &["quickstart"]),
     ("Learn a family", &["fit", "data"]),
+    ("Motion capture", &["mocap"]),
     ("Check the claims", &["reproduce"]),
     ("Shell", &["completions", "man"]),
 ];

@@ -4,15 +4,17 @@ mod common;
 mod data;
 mod fit;
 mod help;
+mod mocap;
 mod quickstart;
 mod reproduce;
 mod shell;
 mod source;
 
 pub use common::CommonArguments;
-pub use data::{ConvertArguments, DataArguments, OscillatorsArguments};
+pub use data::{ConvertArguments, DataArguments, GaitArguments, OscillatorsArguments};
 pub use fit::{BeginningName, FitArguments, ScalingName};
 pub use help::{GROUPS, command};
+pub use mocap::{CheckArguments, ExportArguments, MocapArguments, PrepareArguments};
 pub use quickstart::QuickstartArguments;
 pub use reproduce::{DhoArguments, RecipeName, ReproduceArguments, ScaleName};
 pub use shell::{CompletionsArguments, ManArguments};
@@ -48,6 +50,9 @@ pub enum Verb {
     /// Families: make the built-in one, convert between formats
     #[command(subcommand)]
     Data(DataArguments),
+    /// Motion capture: BVH files into a family, a look at them, and back
+    #[command(subcommand)]
+    Mocap(MocapArguments),
     /// The paper's experiments, with the paper's numbers, ours and the oracle's
     #[command(subcommand)]
     Reproduce(ReproduceArguments),

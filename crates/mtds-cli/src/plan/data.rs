@@ -56,7 +56,7 @@ impl ConvertPlan {
 }
 
 /// A file whose name says its format.
-fn table(out: &Path) -> Result<PathBuf, UsageError> {
+pub(super) fn table(out: &Path) -> Result<PathBuf, UsageError> {
     let wrong = |error: mtds_data::Error| UsageError::new("--out", error.to_string(), "family.csv");
     mtds_data::Format::of(out).map_err(wrong)?;
     Ok(out.to_path_buf())

@@ -4,6 +4,8 @@ mod config;
 mod data;
 mod dho;
 mod fit;
+mod gait;
+mod mocap;
 mod quickstart;
 mod source;
 
@@ -11,6 +13,8 @@ pub use config::{FitConfig, SourceConfig};
 pub use data::{ConvertPlan, OscillatorsPlan};
 pub use dho::DhoPlan;
 pub use fit::{Begin, FitPlan};
+pub use gait::GaitPlan;
+pub use mocap::{CheckPlan, ClipFormat, ExportPlan, Feet, PreparePlan};
 pub use quickstart::QuickstartPlan;
 pub use source::SourcePlan;
 

@@ -2,6 +2,8 @@
 
 pub mod data;
 pub mod fit;
+pub mod gait;
+pub mod mocap;
 pub mod quickstart;
 pub mod reproduce;
 pub mod shell;
