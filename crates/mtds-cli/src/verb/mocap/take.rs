@@ -76,7 +76,7 @@ pub(super) fn read_all(folder: &Path, settings: &ClipSettings) -> Result<Takes> 
 pub(super) fn rules(own: Option<&PathBuf>) -> Result<Rules> {
     let built_in = Rules::built_in();
     Ok(match own {
-        Some(path) => built_in.extended(read_rules(path)?),
+        Some(path) => built_in.extended_by(read_rules(path)?),
         None => built_in,
     })
 }
