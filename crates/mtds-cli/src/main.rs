@@ -2,11 +2,12 @@
 //! well, 1 when the work failed, 2 when the arguments were wrong.
 
 use anyhow::Result;
-use mtds_cli::arguments::{Arguments, DataArguments, ReproduceArguments, Verb};
+use mtds_cli::arguments::{Arguments, DataArguments, MocapArguments, ReproduceArguments, Verb};
 use mtds_cli::interrupt::Interrupt;
 use mtds_cli::plan::{
-    CommonPlan, ConvertPlan, DhoPlan, EvaluatePlan, FitPlan, ForecastPlan, GeneratePlan, InferPlan,
-    MorphPlan, OscillatorsPlan, QuickstartPlan, TransferPlan, UsageError, WatchPlan,
+    CheckPlan, CommonPlan, ConvertPlan, DhoPlan, EvaluatePlan, ExportPlan, FitPlan, ForecastPlan, GaitPlan,
+    GeneratePlan, InferPlan, MorphPlan, OscillatorsPlan, PreparePlan, QuickstartPlan, TransferPlan,
+    UsageError, WatchPlan,
 };
 use mtds_cli::verb;
 use std::io::{BufReader, stderr, stdin, stdout};
@@ -71,6 +72,18 @@ fn run(arguments: Arguments) -> Result<()> {
         }
         Verb::Data(DataArguments::Convert(typed)) => {
             verb::data::convert(&ConvertPlan::new(&typed)?, &mut stdout())
+        }
+        Verb::Data(DataArguments::Gait(typed)) => verb::gait::run(&GaitPlan::new(&typed)?, &mut stdout()),
+        Verb::Mocap(MocapArguments::Prepare(typed)) => {
+            let plan = PreparePlan::new(&typed)?;
+            in_pool(&plan.common, || verb::mocap::prepare(&plan, &mut stdout()))
+        }
+        Verb::Mocap(MocapArguments::Check(typed)) => {
+            let plan = CheckPlan::new(&typed)?;
+            in_pool(&plan.common, || verb::mocap::check(&plan, &mut stdout()))
+        }
+        Verb::Mocap(MocapArguments::Export(typed)) => {
+            verb::mocap::export(&ExportPlan::new(&typed)?, &mut stdout())
         }
         // Cells have thread pools of their own.
         Verb::Reproduce(ReproduceArguments::Dho(typed)) => {

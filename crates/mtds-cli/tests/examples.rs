@@ -56,6 +56,8 @@ fn the_examples_run() {
     let prepared = tempfile::tempdir().expect("a temporary directory");
     must(prepared.path(), "data oscillators -o family.csv --sequences 32");
     must(prepared.path(), MODEL);
+    must(prepared.path(), "data gait -o walks --walks 2 --frames 120");
+    must(prepared.path(), "mocap prepare walks -o walks.csv -q");
     for (verb, examples) in all() {
         if LONG.iter().any(|long| verb.starts_with(long)) {
             continue;

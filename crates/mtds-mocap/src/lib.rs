@@ -1,7 +1,9 @@
 //! Motion capture: BVH files, skeletons and rotations, and the 21 joints that models are made of.
 
 pub mod bvh;
+pub mod clip;
 pub mod error;
+pub mod export;
 pub mod features;
 pub mod files;
 pub mod frame;

@@ -21,11 +21,21 @@ const CONVERT: &str = "Examples:
       one output alone, compressed
 ";
 
+/// Examples in the help of `mtds data gait`.
+const GAIT: &str = "Examples:
+  mtds data gait -o walks
+      four walks in each of eight styles, with known contacts and phase beside each file
+  mtds data gait -o few --styles old,proud --walks 2 --frames 150
+      two styles, two short walks each
+";
+
 /// What was typed after `mtds data`.
 #[derive(Debug, Subcommand)]
 pub enum DataArguments {
     /// The built-in family: damped oscillators, started by an impulse
     Oscillators(OscillatorsArguments),
+    /// A procedural walker in eight styles, as BVH files with ground truth
+    Gait(GaitArguments),
     /// Read a family and write it in another format
     Convert(ConvertArguments),
 }
@@ -45,6 +55,35 @@ pub struct OscillatorsArguments {
     /// Steps of a sequence
     #[arg(long, value_name = "N", default_value_t = 80)]
     pub steps: usize,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// What was typed after `mtds data gait`.
+#[derive(Debug, Args)]
+#[command(after_help = GAIT)]
+pub struct GaitArguments {
+    /// Folder to write; files go to folders named by style
+    #[arg(short, long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// Styles, e.g. old,proud [default: all eight]
+    #[arg(long, value_name = "STYLES", value_delimiter = ',')]
+    pub styles: Vec<String>,
+
+    /// Walks of each style; the last one is for testing where there are several
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub walks: usize,
+
+    /// Frames of a walk
+    #[arg(long, value_name = "N", default_value_t = 600)]
+    pub frames: usize,
+
+    /// Frames per second
+    #[arg(long, value_name = "RATE", default_value_t = 30.0)]
+    pub fps: f64,
 
     /// What all verbs have in common.
     #[command(flatten)]

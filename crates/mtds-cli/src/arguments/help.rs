@@ -5,11 +5,12 @@ use clap::{Command, CommandFactory};
 use super::Arguments;
 
 /// The jobs, and the verbs that do them.
-pub const GROUPS: [(&str, &[&str]); 6] = [
+pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Start here", &["quickstart"]),
     ("Learn a family", &["fit", "data"]),
     ("See where sequences are going", &["infer", "forecast", "watch", "evaluate"]),
     ("Make sequences", &["generate", "morph", "transfer"]),
+    ("Motion capture", &["mocap"]),
     ("Check the claims", &["reproduce"]),
     ("Shell", &["completions", "man"]),
 ];

@@ -8,6 +8,7 @@ mod forecast;
 mod generate;
 mod help;
 mod infer;
+mod mocap;
 mod morph;
 mod quickstart;
 mod reproduce;
@@ -17,13 +18,14 @@ mod transfer;
 mod watch;
 
 pub use common::CommonArguments;
-pub use data::{ConvertArguments, DataArguments, OscillatorsArguments};
+pub use data::{ConvertArguments, DataArguments, GaitArguments, OscillatorsArguments};
 pub use evaluate::{BaselineName, EvaluateArguments};
 pub use fit::{BeginningName, FitArguments, ScalingName};
 pub use forecast::ForecastArguments;
 pub use generate::{DriveArguments, GenerateArguments};
 pub use help::{GROUPS, command};
 pub use infer::{InferArguments, MethodName};
+pub use mocap::{CheckArguments, ExportArguments, MocapArguments, PrepareArguments};
 pub use morph::MorphArguments;
 pub use quickstart::QuickstartArguments;
 pub use reproduce::{DhoArguments, RecipeName, ReproduceArguments, ScaleName};
@@ -76,6 +78,9 @@ pub enum Verb {
     /// Families: make the built-in one, convert between formats
     #[command(subcommand)]
     Data(DataArguments),
+    /// Motion capture: BVH files into a family, a look at them, and back
+    #[command(subcommand)]
+    Mocap(MocapArguments),
     /// The paper's experiments, with the paper's numbers, ours and the oracle's
     #[command(subcommand)]
     Reproduce(ReproduceArguments),

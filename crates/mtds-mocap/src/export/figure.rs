@@ -1,0 +1,174 @@
+//! Stick figures as lines on a plane, for any drawing: a row of poses from a clip.
+//!
+//! ```text
+//! seen from direction (yaw α, elevation ε):   right = (cos α, 0, −sin α)      near = (sin α, 0, cos α)
+//! x = p · right                               y = p_y cos ε − (p · near) sin ε
+//! ```
+
+use crate::frame::{Placement, facing_rad};
+use crate::{Joint, JointTrack, Result};
+
+/// Width and height of a montage in the units of its lines.
+pub const MONTAGE_SIZE: [f64; 2] = [1200.0, 300.0];
+/// Number of poses of a montage.
+const N_POSES: usize = 8;
+/// Where the viewer of a montage stands: to the left of the body, a little in front, a little above.
+const BESIDE: View = View { yaw_rad: 1.05, elevation_rad: 0.12 };
+/// Metres that the height of a montage shows, and those of them below the ground.
+const METRES_HIGH: f64 = 2.25;
+const METRES_BELOW: f64 = 0.2;
+/// Seconds under which facings are averaged.
+const FACING_SIGMA_SECS: f64 = 1.0 / 3.0;
+/// Width of a bone in a drawing, in metres.
+const BONE: f64 = 0.03;
+/// Width of the head.
+const HEAD: f64 = 0.16;
+
+/// What a line belongs to, which decides its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// The left side of the body.
+    Left,
+    /// The right side.
+    Right,
+    /// Trunk, neck and head.
+    Middle,
+    /// The ground.
+    Ground,
+}
+
+/// A line of a drawing; y grows downwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Line {
+    /// Its two ends.
+    pub ends: [[f64; 2]; 2],
+    /// Its width.
+    pub width: f64,
+    /// What it belongs to.
+    pub tone: Tone,
+}
+
+/// Where a viewer looks from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View {
+    pub yaw_rad: f64,
+    pub elevation_rad: f64,
+}
+
+impl View {
+    /// A point in the picture plane, in metres, y upwards; and how near it is to the viewer.
+    pub fn project(&self, [x, y, z]: [f64; 3]) -> ([f64; 2], f64) {
+        let (sin, cos) = self.yaw_rad.sin_cos();
+        let (right, near) = (cos * x - sin * z, sin * x + cos * z);
+        let (sin, cos) = self.elevation_rad.sin_cos();
+        ([right, y * cos - near * sin], near * cos + y * sin)
+    }
+}
+
+/// From metres in the picture plane to the units of a drawing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sheet {
+    /// Units per metre.
+    pub scale: f64,
+    /// Where the origin lies.
+    pub origin: [f64; 2],
+}
+
+impl Sheet {
+    pub fn at(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        [self.origin[0] + self.scale * x, self.origin[1] - self.scale * y]
+    }
+}
+
+/// Poses from the whole clip side by side, each seen from its left; lines within [`MONTAGE_SIZE`].
+///
+/// # Errors
+/// None for a valid track.
+pub fn montage(track: &JointTrack) -> Result<Vec<Line>> {
+    let [width, height] = MONTAGE_SIZE;
+    let scale = height / METRES_HIGH;
+    let ground = height - METRES_BELOW * scale;
+    let n_poses = N_POSES.min(track.n_frames());
+    let facing = facing_rad(track, FACING_SIGMA_SECS);
+    let level = Line { ends: [[0.0, ground], [width, ground]], width: 1.5, tone: Tone::Ground };
+    let mut lines = vec![level];
+    for pose in 0..n_poses {
+        let frame = pose_frame(pose, n_poses, track.n_frames());
+        let [x, _, z] = track.at(frame, Joint::Hips);
+        let place = Placement { x, z, facing_rad: facing[frame] };
+        let body: Vec<_> = track.frame(frame).iter().map(|&joint| place.local_from_world(joint)).collect();
+        let origin = [width * (pose as f64 + 0.5) / n_poses as f64, ground];
+        lines.extend(body_lines(&body, &BESIDE, &Sheet { scale, origin }));
+    }
+    Ok(lines)
+}
+
+/// Frames evenly over the clip, ends left out where there is room.
+fn pose_frame(pose: usize, n_poses: usize, n_frames: usize) -> usize {
+    ((2 * pose + 1) * n_frames / (2 * n_poses)).min(n_frames - 1)
+}
+
+/// The bones of one body, the far ones first.
+pub(super) fn body_lines(body: &[[f64; 3]], view: &View, sheet: &Sheet) -> Vec<Line> {
+    let mut lines: Vec<(f64, Line)> = Vec::new();
+    for joint in Joint::ALL {
+        let Some(parent) = joint.parent() else { continue };
+        let (from, near_from) = view.project(body[parent.index()]);
+        let (to, near_to) = view.project(body[joint.index()]);
+        let ends = [sheet.at(from), sheet.at(to)];
+        let line = Line { ends, width: BONE * sheet.scale, tone: tone(joint) };
+        lines.push((near_from + near_to, line));
+        if joint == Joint::Head {
+            let head = Line { ends: [ends[1]; 2], width: HEAD * sheet.scale, tone: Tone::Middle };
+            lines.push((2.0 * near_to, head));
+        }
+    }
+    lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// The side that a joint is on, by its name.
+fn tone(joint: Joint) -> Tone {
+    match joint.name() {
+        name if name.starts_with("Left") => Tone::Left,
+        name if name.starts_with("Right") => Tone::Right,
+        _ => Tone::Middle,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walker::{Style, Walker};
+
+    #[test]
+    fn poses_of_a_walk_stand_on_the_ground_within_the_sheet() {
+        let walk = Walker::new(Style::Proud.parameters());
+        let walk = walk.walk(100, &mut mtds::random::stream(3, 0)).unwrap();
+        let lines = montage(&walk.track).unwrap();
+        // The ground, and for every pose twenty bones and a head.
+        assert_eq!(lines.len(), 1 + N_POSES * 21);
+        let ground = lines[0].ends[0][1];
+        for line in &lines[1..] {
+            for [x, y] in line.ends {
+                assert!((0.0..MONTAGE_SIZE[0]).contains(&x) && (0.0..MONTAGE_SIZE[1]).contains(&y));
+                assert!(y < ground + 0.1 * MONTAGE_SIZE[1]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_viewer_on_the_left_sees_bodies_walk_to_the_right_and_the_left_side_nearer() {
+        let view = View { yaw_rad: std::f64::consts::FRAC_PI_2, elevation_rad: 0.0 };
+        // A body that faces +Z has its left along +X; the picture shows forward on its left.
+        let ([x, y], near) = view.project([0.2, 1.0, 0.5]);
+        assert!((x + 0.5).abs() < 1e-12 && (y - 1.0).abs() < 1e-12 && (near - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_frame_makes_one_pose() {
+        let track = JointTrack::new(30.0, vec![[0.0, 1.0, 0.0]; crate::N_JOINTS]).unwrap();
+        assert_eq!(montage(&track).unwrap().len(), 22);
+        assert_eq!((pose_frame(0, 1, 1), pose_frame(7, 8, 8)), (0, 7));
+    }
+}
