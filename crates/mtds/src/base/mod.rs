@@ -7,13 +7,19 @@
 //! ```
 //! Everything is written once over [`Scalar`]: one lane per particle (or per particle and sequence).
 
+#[cfg(test)]
+mod checks;
 pub mod emission;
 pub mod lds;
+pub mod pd;
+pub mod recurrent;
 
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use emission::{Noise, NoiseForm};
 pub use lds::{InputMap, Lds};
+pub use pd::Pharmacodynamic;
+pub use recurrent::{Gru, OrthogonalRnn, Rnn};
 
 use crate::Result;
 use crate::generator::BlockSpec;
