@@ -9,6 +9,7 @@
 
 #[cfg(test)]
 mod checks;
+pub mod custom;
 pub mod emission;
 pub mod lds;
 pub mod pd;
@@ -16,6 +17,7 @@ pub mod recurrent;
 
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use custom::{Custom, Step};
 pub use emission::{Noise, NoiseForm};
 pub use lds::{InputMap, Lds};
 pub use pd::Pharmacodynamic;
