@@ -8,7 +8,8 @@
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use mtds::Lds;
-use mtds::base::BaseModel;
+use mtds::base::recurrent::{Cell, Recurrent};
+use mtds::base::{BaseModel, Gru, OrthogonalRnn, Pharmacodynamic, Rnn};
 use mtds::infer::Online;
 use mtds::store::{Member, ModelBundle, Provenance};
 use mtds_data::model::{load_model, model_kind};
@@ -21,6 +22,18 @@ pub trait SizedBase: BaseModel {
 }
 
 impl SizedBase for Lds {
+    fn sized(d_state: usize, d_obs: usize, d_input: usize) -> Self {
+        Self::new(d_state, d_obs, d_input)
+    }
+}
+
+impl<C: Cell> SizedBase for Recurrent<C> {
+    fn sized(d_state: usize, d_obs: usize, d_input: usize) -> Self {
+        Self::new(d_state, d_obs, d_input)
+    }
+}
+
+impl SizedBase for Pharmacodynamic {
     fn sized(d_state: usize, d_obs: usize, d_input: usize) -> Self {
         Self::new(d_state, d_obs, d_input)
     }
@@ -118,6 +131,14 @@ macro_rules! bases {
 bases! {
     /// Linear dynamical system
     Lds: Lds,
+    /// Recurrent network (tanh)
+    Rnn: Rnn,
+    /// Recurrent network whose transition never expands (tanh, A = Σ Q)
+    Ornn: OrthogonalRnn,
+    /// Gated recurrent network
+    Gru: Gru,
+    /// Pharmacodynamic model: doses build up concentrations, effects follow them
+    Pd: Pharmacodynamic,
 }
 
 impl BaseKind {

@@ -43,6 +43,21 @@ fn a_fit_leaves_a_model_that_its_settings_replay_to_the_same_bits() {
 }
 
 #[test]
+fn every_base_model_is_fitted_by_name() {
+    let folder = folder_with("pushed.csv", &families::pushed(12, 3));
+    let brief = SHORT.replace("--start-steps 30 --refine-steps 50", "--start-steps 10 --refine-steps 10");
+    for kind in ["lds", "rnn", "ornn", "gru", "pd"] {
+        let document = json(folder.path(), &format!("fit pushed.csv -o {kind} {brief} --base {kind}"));
+        assert_eq!(document["settings"]["base"], kind);
+        // Every number of the table is one: NaN would be null.
+        let rows = document["rows"].as_array().expect("a table");
+        assert!(!rows.is_empty() && !rows.iter().any(|row| row["rmse"].is_null()), "{kind}: {rows:?}");
+        let config = fs::read_to_string(folder.path().join(kind).join("config.json")).expect("there");
+        assert!(config.contains(&format!("\"{kind}\"")), "{kind}: {config}");
+    }
+}
+
+#[test]
 fn choices_are_said_with_their_reasons() {
     let folder = growth();
     let line = "fit growth.csv -o model --hidden 8 --start-steps 10 --refine-steps 20 --particles 64";

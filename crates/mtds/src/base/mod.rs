@@ -7,13 +7,21 @@
 //! ```
 //! Everything is written once over [`Scalar`]: one lane per particle (or per particle and sequence).
 
+#[cfg(test)]
+mod checks;
+pub mod custom;
 pub mod emission;
 pub mod lds;
+pub mod pd;
+pub mod recurrent;
 
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use custom::{Custom, Step};
 pub use emission::{Noise, NoiseForm};
 pub use lds::{InputMap, Lds};
+pub use pd::Pharmacodynamic;
+pub use recurrent::{Gru, OrthogonalRnn, Rnn};
 
 use crate::Result;
 use crate::generator::BlockSpec;

@@ -43,6 +43,26 @@ pub struct BlockSpec {
     pub gain: f64,
 }
 
+impl BlockSpec {
+    /// A block whose raw values start at 0, with a gain of 1.
+    #[must_use]
+    pub fn new(name: &'static str, len: usize, role: Role) -> Self {
+        Self { name, len, role, mean: 0.0, spread: 0.0, gain: 1.0 }
+    }
+
+    /// Lets raw values start at `mean + spread · N(0, 1)`.
+    #[must_use]
+    pub fn starting(self, mean: f64, spread: f64) -> Self {
+        Self { mean, spread, ..self }
+    }
+
+    /// Sets the scale of the generator's last weights.
+    #[must_use]
+    pub fn gain(self, gain: f64) -> Self {
+        Self { gain, ..self }
+    }
+}
+
 /// A block with its role and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {

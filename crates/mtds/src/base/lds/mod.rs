@@ -8,7 +8,7 @@
 //! ‖A‖₂ ≤ 1 for every υ and every S (Bird & Williams 2020, supplement, "Parameterization of A").
 
 mod rollout;
-mod transition;
+pub(super) mod transition;
 
 use std::ops::Range;
 

@@ -27,7 +27,7 @@ fn bound<S: Scalar>(s: S) -> (S, S) {
 
 /// Writes A and Q (both n × n) from υ (n) and the raw upper triangle of S.
 #[inline(always)]
-pub(super) fn forward<S: Scalar>(decay: &[S], rotation: &[S], a: &mut [S], q: &mut [S]) {
+pub(in crate::base) fn forward<S: Scalar>(decay: &[S], rotation: &[S], a: &mut [S], q: &mut [S]) {
     let n = decay.len();
     q.fill(S::zero());
     let mut k = 0;
@@ -53,7 +53,7 @@ pub(super) fn forward<S: Scalar>(decay: &[S], rotation: &[S], a: &mut [S], q: &m
 
 /// Adds the gradient with respect to υ and the raw rotation, given that with respect to A.
 #[inline(always)]
-pub(super) fn adjoint<S: Scalar>(
+pub(in crate::base) fn adjoint<S: Scalar>(
     (decay, rotation): (&[S], &[S]),
     q: &[S],
     d_a: &[S],

@@ -1,0 +1,67 @@
+//! Rollout of a recurrent network and its adjoint, for any cell.
+//!
+//! ```text
+//! forward    x_t = f(x_{t−1}, u_t, θ)                      ŷ_t = C x_t + D u_t + d
+//! adjoint    λ_t = Cᵀ ȳ_t + (∂x_{t+1}/∂x_t)ᵀ λ_{t+1}        θ̄ += (∂x_t/∂θ)ᵀ λ_t
+//! ```
+
+use super::{Cell, CellGradient, CellView, Recurrent, readout};
+use crate::base::{BaseModel, Drive, Trace, TraceGradient};
+use crate::kernel::Scalar;
+
+/// What both directions need: the network, θ and the inputs.
+type Given<'a, C, S> = (&'a Recurrent<C>, &'a [S], Drive<'a, S>);
+
+/// u_t, or nothing where all of it is zero.
+#[inline(always)]
+fn inputs_at<S>(drive: Drive<'_, S>, t: usize, width: usize) -> Option<&[S]> {
+    let inputs = drive.inputs;
+    if width == 0 || drive.quiet[t] { None } else { Some(&inputs[t * width..(t + 1) * width]) }
+}
+
+#[inline(always)]
+pub(super) fn forward<C: Cell, S: Scalar>(
+    ((net, theta, drive), start, trace): (Given<'_, C, S>, Option<&[S]>, &mut Trace<S>),
+) {
+    let (n, p, sizes, cell_len) = (net.d_state, net.d_obs, net.sizes(), net.cell_len());
+    let (cell, after) = theta.split_at(cell_len);
+    let emission = &after[..readout::len(sizes, p)];
+    C::prepare(sizes, cell, &mut trace.system);
+    trace.states[..n].copy_from_slice(start.unwrap_or(&theta[net.start_range()]));
+    let mut work = vec![S::zero(); C::work_len(sizes)];
+    for t in 0..trace.n_time {
+        let (past, next) = trace.states[t * n..(t + 2) * n].split_at_mut(n);
+        let inputs = inputs_at(drive, t, net.d_input);
+        C::step(CellView { sizes, theta: cell, system: &trace.system, past, inputs }, &mut work, next);
+        readout::emit(emission, next, inputs, &mut trace.outputs[t * p..(t + 1) * p]);
+    }
+}
+
+#[inline(always)]
+pub(super) fn adjoint<C: Cell, S: Scalar>(
+    ((net, theta, drive), trace, gradient): (Given<'_, C, S>, &Trace<S>, TraceGradient<'_, S>),
+) {
+    let (n, p, sizes, cell_len) = (net.d_state, net.d_obs, net.sizes(), net.cell_len());
+    let (cell, after) = theta.split_at(cell_len);
+    let emission_len = readout::len(sizes, p);
+    let TraceGradient { outputs: d_outputs, theta: d_theta, start: lambda } = gradient;
+    let (d_cell, d_after) = d_theta.split_at_mut(cell_len);
+    let mut work = vec![S::zero(); C::work_len(sizes)];
+    let mut d_system = vec![S::zero(); trace.system.len()];
+    let mut d_past = vec![S::zero(); n];
+    lambda.fill(S::zero());
+    for t in (0..trace.n_time).rev() {
+        let (past, next) = trace.states[t * n..(t + 2) * n].split_at(n);
+        let inputs = inputs_at(drive, t, net.d_input);
+        let (emission, d_emission) = (&after[..emission_len], &mut d_after[..emission_len]);
+        let d_out = &d_outputs[t * p..(t + 1) * p];
+        readout::emit_adjoint(emission, next, inputs, d_out, d_emission, lambda);
+        d_past.fill(S::zero());
+        let at = CellView { sizes, theta: cell, system: &trace.system, past, inputs };
+        let d = CellGradient { theta: d_cell, system: &mut d_system, past: &mut d_past };
+        C::step_adjoint(at, next, lambda, &mut work, d);
+        lambda.copy_from_slice(&d_past);
+    }
+    let at = CellView { sizes, theta: cell, system: &trace.system, past: &[], inputs: None };
+    C::prepare_adjoint(at, &d_system, &mut work, d_cell);
+}
