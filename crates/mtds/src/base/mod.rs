@@ -12,6 +12,7 @@ mod checks;
 pub mod custom;
 pub mod emission;
 pub mod lds;
+mod outlined;
 pub mod pd;
 pub mod recurrent;
 
@@ -20,6 +21,7 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use custom::{Custom, Step};
 pub use emission::{Noise, NoiseForm};
 pub use lds::{InputMap, Lds};
+pub(crate) use outlined::{pull_back, roll_out};
 pub use pd::Pharmacodynamic;
 pub use recurrent::{Gru, OrthogonalRnn, Rnn};
 

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedState;
 use super::{GaussianMixture, LogTarget, MapLaplace, Points, Posterior, map_laplace};
-use crate::base::BaseModel;
 use crate::base::emission::{Group, Noise};
+use crate::base::{BaseModel, roll_out};
 use crate::family::Signal;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real};
 use crate::model::{Buffers, CodePacks, GroupInputs, Model, Precision};
@@ -143,7 +143,7 @@ impl<B: BaseModel, R: Real> Kernel for DensityChunk<'_, B, R> {
             generate(model, target.parameters, &noise, &point, &mut buffers);
             let start =
                 start_pack(self.starts, base.d_state(), (self.first + pack) * LANES, self.codes.len());
-            base.rollout(&buffers.theta, start.as_deref(), inputs.drive(group), &mut trace);
+            roll_out(base, &buffers.theta, start.as_deref(), inputs.drive(group), &mut trace);
             noise.log_density(&buffers.theta, &trace.outputs, group, &mut densities);
             out.iter_mut().zip(&densities).for_each(|(o, d)| *o += d);
         }

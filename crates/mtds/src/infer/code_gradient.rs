@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::code::generate;
 use super::{CodeTarget, Evaluator, GaussianMixture, Points, SmoothTarget};
 use crate::base::emission::Pull;
-use crate::base::{BaseModel, Trace, TraceGradient};
+use crate::base::{BaseModel, Trace, TraceGradient, pull_back, roll_out};
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real};
 use crate::model::{Buffers, CodePacks, GroupInputs, Precision};
 
@@ -105,14 +105,14 @@ impl<S: Lanes> Scratch<S> {
         let (theta_of, trace) = (&mut self.buffers, &mut self.trace);
         generate(model, target.parameters, &noise, &self.point, theta_of);
         let drive = self.inputs.drive(group);
-        base.rollout(&theta_of.theta, None, drive, trace);
+        roll_out(base, &theta_of.theta, None, drive, trace);
         self.d_theta.fill(S::zero());
         let one = [S::one()];
         let gradients = (self.d_outputs.as_mut_slice(), self.d_theta.as_mut_slice());
         let density = noise.pull(&theta_of.theta, &trace.outputs, group, Pull::Dense(&one), gradients);
         let gradient =
             TraceGradient { outputs: &self.d_outputs, theta: &mut self.d_theta, start: &mut self.d_start };
-        base.adjoint(&theta_of.theta, drive, trace, gradient);
+        pull_back(base, &theta_of.theta, drive, trace, gradient);
         base.start_range().zip(&self.d_start).for_each(|(at, &d)| self.d_theta[at] += d);
         let d_code = model.d_code();
         if target.infers_noise() {

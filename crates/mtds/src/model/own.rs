@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::particles::GroupInputs;
 use super::{CodePacks, Model};
 use crate::base::emission::{Group, Pull};
-use crate::base::{BaseModel, Trace, TraceGradient};
+use crate::base::{BaseModel, Trace, TraceGradient, pull_back, roll_out};
 use crate::family::Family;
 use crate::generator::Tape;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar};
@@ -262,7 +262,7 @@ impl<B: BaseModel> OwnChunk<'_, B> {
             network.forward(phi, code, (&mut scratch.tape, place), adapted);
             let theta = &mut scratch.thetas[p * d_theta..(p + 1) * d_theta];
             layout.assemble(adapted, shared, theta);
-            base.rollout(theta, None, inputs.drive(group), &mut scratch.traces[p]);
+            roll_out(base, theta, None, inputs.drive(group), &mut scratch.traces[p]);
             base.noise().log_density(theta, &scratch.traces[p].outputs, group, &mut densities);
             log_likelihoods.extend(densities);
         }
@@ -296,7 +296,7 @@ impl<B: BaseModel> OwnChunk<'_, B> {
             noise.pull(theta, &trace.outputs, group, Pull::Dense(&weight), gradients);
             let outputs = &scratch.d_outputs;
             let gradient = TraceGradient { outputs, theta: &mut scratch.d_theta, start: &mut d_start };
-            base.adjoint(theta, inputs.drive(group), trace, gradient);
+            pull_back(base, theta, inputs.drive(group), trace, gradient);
             for (at, &d) in start.clone().zip(&d_start) {
                 scratch.d_theta[at] += d;
             }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::Model;
 use crate::base::emission::{Batch, Group, Pull};
-use crate::base::{BaseModel, Drive, Trace, TraceGradient};
+use crate::base::{BaseModel, Drive, Trace, TraceGradient, pull_back, roll_out};
 use crate::generator::Tape;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, Scalar};
 
@@ -296,7 +296,7 @@ impl<B: BaseModel> Kernel for ScoreChunk<'_, B> {
         for (pack, rows) in self.rows.chunks_exact_mut(self.batch.n_seq).enumerate() {
             buffers.generate(self.model, self.parameters, &self.codes.pack::<A>(self.first + pack));
             for (group, part) in self.batch.groups.iter().zip(&mut parts) {
-                base.rollout(&buffers.theta, None, part.inputs.drive(group), &mut part.trace);
+                roll_out(base, &buffers.theta, None, part.inputs.drive(group), &mut part.trace);
                 noise.scores(&buffers.theta, &part.trace.outputs, group, &mut part.scores);
                 for (&i, score) in group.members.iter().zip(&part.scores) {
                     rows[i] = score.to_array();
@@ -398,12 +398,12 @@ impl<B: BaseModel> GradientChunk<'_, B> {
                 Weights::Sparse(_) => Pull::Sparse(&lanes),
             };
             let drive = part.inputs.drive(group);
-            base.rollout(theta, None, drive, &mut part.trace);
+            roll_out(base, theta, None, drive, &mut part.trace);
             let gradients = (part.d_outputs.as_mut_slice(), &mut *d_theta);
             let weighted = noise.pull(theta, &part.trace.outputs, group, pull, gradients);
             total += (0..LANES).map(|l| f64::from(weighted.lane(l))).sum::<f64>();
             let gradient = TraceGradient { outputs: &part.d_outputs, theta: d_theta, start: &mut d_start };
-            base.adjoint(theta, drive, &part.trace, gradient);
+            pull_back(base, theta, drive, &part.trace, gradient);
             for (at, &d) in start.clone().zip(&d_start) {
                 d_theta[at] += d;
             }

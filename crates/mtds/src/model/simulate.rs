@@ -6,7 +6,7 @@ use super::Model;
 use super::particles::{Buffers, CodePacks};
 use crate::Result;
 use crate::base::emission::check_inputs;
-use crate::base::{BaseModel, Drive};
+use crate::base::{BaseModel, Drive, roll_out};
 use crate::family::Signal;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar};
 
@@ -103,7 +103,7 @@ impl<B: BaseModel> Kernel for SimulatePack<'_, B> {
         };
         let mut trace = base.trace(self.n_time);
         let drive = Drive { inputs: &inputs, quiet: &quiet };
-        base.rollout(&buffers.theta, start.as_deref(), drive, &mut trace);
+        roll_out(base, &buffers.theta, start.as_deref(), drive, &mut trace);
         let last = &trace.states[self.n_time * n..];
         let each = |values: &[Pack<f32, A>]| -> Vec<f64> {
             (0..lanes).flat_map(|l| values.iter().map(move |v| f64::from(v.lane(l)))).collect()

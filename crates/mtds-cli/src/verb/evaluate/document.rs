@@ -112,6 +112,7 @@ pub(super) fn json(plan: &EvaluatePlan, found: &Evaluation) -> Value {
             "score": surprise.score(),
         })
     };
+    let files: Vec<_> = [&plan.out, &plan.anomaly].into_iter().flatten().collect();
     json!({
         "verb": "evaluate",
         "version": env!("CARGO_PKG_VERSION"),
@@ -121,6 +122,6 @@ pub(super) fn json(plan: &EvaluatePlan, found: &Evaluation) -> Value {
         "is_training": found.is_training,
         "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
         "anomalies": found.anomalies.iter().map(anomaly).collect::<Vec<_>>(),
-        "files": [&plan.out, &plan.anomaly].into_iter().flatten().collect::<Vec<_>>(),
+        "files": files,
     })
 }

@@ -19,7 +19,9 @@ type Given<'a, T, S> = (&'a Custom<T>, &'a [S], Drive<'a, S>);
 
 #[inline(always)]
 pub(super) fn forward<T: Step, S: Scalar>(
-    ((custom, theta, drive), start, trace): (Given<'_, T, S>, Option<&[S]>, &mut Trace<S>),
+    (custom, theta, drive): Given<'_, T, S>,
+    start: Option<&[S]>,
+    trace: &mut Trace<S>,
 ) {
     let (n, p, m) = (custom.d_state(), custom.d_obs(), custom.d_input());
     let own = &theta[..custom.own_len()];
@@ -82,7 +84,9 @@ fn pull<S: Scalar>(weights: &[S], duals: &[Dual<S, WIDTH>], total: &mut [S]) {
 
 #[inline(always)]
 pub(super) fn adjoint<T: Step, S: Scalar>(
-    ((custom, theta, drive), trace, gradient): (Given<'_, T, S>, &Trace<S>, TraceGradient<'_, S>),
+    (custom, theta, drive): Given<'_, T, S>,
+    trace: &Trace<S>,
+    gradient: TraceGradient<'_, S>,
 ) {
     let own_len = custom.own_len();
     let mut duals = Duals::new(custom, &theta[..own_len]);

@@ -8,7 +8,7 @@
 
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use crate::kernel::Scalar;
+use crate::kernel::{Outlined, Scalar};
 
 /// A number with slopes along `K` directions.
 #[derive(Clone, Copy, Debug)]
@@ -122,8 +122,8 @@ impl<S: Scalar, const K: usize> Scalar for Dual<S, K> {
     const BY_SIZE: bool = false;
 
     #[inline(always)]
-    fn outline<W, T>(work: impl FnOnce(W) -> T, with: W) -> T {
-        S::outline(work, with)
+    fn outline<Work: Outlined<W>, W>(with: W) -> Work::Output {
+        S::outline::<Work, W>(with)
     }
     #[inline(always)]
     fn splat(x: S::Real) -> Self {

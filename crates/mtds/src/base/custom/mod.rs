@@ -131,7 +131,7 @@ impl<T: Step> BaseModel for Custom<T> {
         drive: Drive<'_, S>,
         trace: &mut Trace<S>,
     ) {
-        S::outline(adjoint::forward, ((self, theta, drive), start, trace));
+        adjoint::forward((self, theta, drive), start, trace);
     }
 
     #[inline(always)]
@@ -142,7 +142,7 @@ impl<T: Step> BaseModel for Custom<T> {
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {
-        S::outline(adjoint::adjoint, ((self, theta, drive), trace, gradient));
+        adjoint::adjoint((self, theta, drive), trace, gradient);
     }
 
     fn start_range(&self) -> Range<usize> {

@@ -167,7 +167,7 @@ impl BaseModel for Lds {
         drive: Drive<'_, S>,
         trace: &mut Trace<S>,
     ) {
-        S::outline::<rollout::Forward, _>(((self, theta, start, drive), trace));
+        rollout::forward(self, theta, start, drive, trace);
     }
 
     #[inline(always)]
@@ -178,7 +178,7 @@ impl BaseModel for Lds {
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {
-        S::outline::<rollout::Adjoint, _>(((self, theta, None, drive), trace, gradient));
+        rollout::adjoint(self, theta, drive, trace, gradient);
     }
 
     fn start_range(&self) -> Range<usize> {

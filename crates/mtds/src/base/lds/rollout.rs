@@ -11,7 +11,7 @@
 use super::transition;
 use super::{InputMap, Lds, Places};
 use crate::base::{Drive, Trace, TraceGradient};
-use crate::kernel::{Outlined, Scalar};
+use crate::kernel::Scalar;
 
 /// Calls a function generic over the state size, with `0` standing for "known at run time only".
 macro_rules! by_state_size {
@@ -61,35 +61,14 @@ impl<'a, S: Scalar> System<'a, S> {
     }
 }
 
-/// What a rollout needs: the system, θ, x_0 where it is given, and the inputs.
-type Given<'a, S> = (&'a Lds, &'a [S], Option<&'a [S]>, Drive<'a, S>);
-
-/// The rollout, outlined.
-pub(super) enum Forward {}
-
-impl<'a, S: Scalar> Outlined<(Given<'a, S>, &'a mut Trace<S>)> for Forward {
-    type Output = ();
-
-    #[inline(always)]
-    fn run((given, trace): (Given<'a, S>, &'a mut Trace<S>)) {
-        forward(given, trace);
-    }
-}
-
-/// Its adjoint, outlined.
-pub(super) enum Adjoint {}
-
-impl<'a, S: Scalar> Outlined<(Given<'a, S>, &'a Trace<S>, TraceGradient<'a, S>)> for Adjoint {
-    type Output = ();
-
-    #[inline(always)]
-    fn run((given, trace, gradient): (Given<'a, S>, &'a Trace<S>, TraceGradient<'a, S>)) {
-        adjoint(given, trace, gradient);
-    }
-}
-
 #[inline(always)]
-fn forward<S: Scalar>((lds, theta, start, drive): Given<'_, S>, trace: &mut Trace<S>) {
+pub(super) fn forward<S: Scalar>(
+    lds: &Lds,
+    theta: &[S],
+    start: Option<&[S]>,
+    drive: Drive<'_, S>,
+    trace: &mut Trace<S>,
+) {
     let (n, places) = (lds.d_state, lds.places());
     let (a, rest) = trace.system.split_at_mut(n * n);
     let (q, b) = rest.split_at_mut(n * n);
@@ -169,8 +148,10 @@ struct SystemGradient<'a, S> {
 }
 
 #[inline(always)]
-fn adjoint<S: Scalar>(
-    (lds, theta, _, drive): Given<'_, S>,
+pub(super) fn adjoint<S: Scalar>(
+    lds: &Lds,
+    theta: &[S],
+    drive: Drive<'_, S>,
     trace: &Trace<S>,
     gradient: TraceGradient<'_, S>,
 ) {

@@ -112,7 +112,7 @@ impl BaseModel for Pharmacodynamic {
         drive: Drive<'_, S>,
         trace: &mut Trace<S>,
     ) {
-        S::outline(rollout::forward, ((self, theta, drive), start, trace));
+        rollout::forward((self, theta, drive), start, trace);
     }
 
     #[inline(always)]
@@ -123,7 +123,7 @@ impl BaseModel for Pharmacodynamic {
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {
-        S::outline(rollout::adjoint, ((self, theta, drive), trace, gradient));
+        rollout::adjoint((self, theta, drive), trace, gradient);
     }
 
     fn start_range(&self) -> Range<usize> {

@@ -53,7 +53,9 @@ fn prepare<S: Scalar>(pd: &Pharmacodynamic, theta: &[S], system: &mut [S]) {
 
 #[inline(always)]
 pub(super) fn forward<S: Scalar>(
-    ((pd, theta, drive), start, trace): (Given<'_, S>, Option<&[S]>, &mut Trace<S>),
+    (pd, theta, drive): Given<'_, S>,
+    start: Option<&[S]>,
+    trace: &mut Trace<S>,
 ) {
     let (n, p, m) = (pd.d_state, pd.d_obs, pd.d_input);
     prepare(pd, theta, &mut trace.system);
@@ -96,7 +98,9 @@ struct SystemGradient<'a, S> {
 
 #[inline(always)]
 pub(super) fn adjoint<S: Scalar>(
-    ((pd, theta, drive), trace, gradient): (Given<'_, S>, &Trace<S>, TraceGradient<'_, S>),
+    (pd, theta, drive): Given<'_, S>,
+    trace: &Trace<S>,
+    gradient: TraceGradient<'_, S>,
 ) {
     let (n, p, lens) = (pd.d_state, pd.d_obs, pd.lens());
     let TraceGradient { outputs: d_outputs, theta: d_theta, start: lambda } = gradient;

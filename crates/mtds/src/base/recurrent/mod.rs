@@ -195,7 +195,7 @@ impl<C: Cell> BaseModel for Recurrent<C> {
         drive: Drive<'_, S>,
         trace: &mut Trace<S>,
     ) {
-        S::outline(rollout::forward, ((self, theta, drive), start, trace));
+        rollout::forward((self, theta, drive), start, trace);
     }
 
     #[inline(always)]
@@ -206,7 +206,7 @@ impl<C: Cell> BaseModel for Recurrent<C> {
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {
-        S::outline(rollout::adjoint, ((self, theta, drive), trace, gradient));
+        rollout::adjoint((self, theta, drive), trace, gradient);
     }
 
     fn start_range(&self) -> Range<usize> {

@@ -21,7 +21,9 @@ fn inputs_at<S>(drive: Drive<'_, S>, t: usize, width: usize) -> Option<&[S]> {
 
 #[inline(always)]
 pub(super) fn forward<C: Cell, S: Scalar>(
-    ((net, theta, drive), start, trace): (Given<'_, C, S>, Option<&[S]>, &mut Trace<S>),
+    (net, theta, drive): Given<'_, C, S>,
+    start: Option<&[S]>,
+    trace: &mut Trace<S>,
 ) {
     let (n, p, sizes, cell_len) = (net.d_state, net.d_obs, net.sizes(), net.cell_len());
     let (cell, after) = theta.split_at(cell_len);
@@ -39,7 +41,9 @@ pub(super) fn forward<C: Cell, S: Scalar>(
 
 #[inline(always)]
 pub(super) fn adjoint<C: Cell, S: Scalar>(
-    ((net, theta, drive), trace, gradient): (Given<'_, C, S>, &Trace<S>, TraceGradient<'_, S>),
+    (net, theta, drive): Given<'_, C, S>,
+    trace: &Trace<S>,
+    gradient: TraceGradient<'_, S>,
 ) {
     let (n, p, sizes, cell_len) = (net.d_state, net.d_obs, net.sizes(), net.cell_len());
     let (cell, after) = theta.split_at(cell_len);
