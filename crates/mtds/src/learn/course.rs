@@ -42,7 +42,7 @@ pub enum StartRule {
         /// What is maximised.
         objective: MonteCarlo,
         /// How it is maximised.
-        plan: TrainingPlan,
+        plan: Box<TrainingPlan>,
     },
     /// From random effects: for few sequences. The architecture needs an affine path.
     Effects(RandomEffects),
@@ -121,7 +121,7 @@ impl<'a, B: BaseModel> Learner<'a, B> {
                 let parameters = first.parameters().to_vec();
                 let objective =
                     MonteCarloObjective::new(first.clone(), data.family, None, objective.clone())?;
-                Running::Prior(Box::new(Trainer::new(objective, parameters, plan.clone(), data.seed)?))
+                Running::Prior(Box::new(Trainer::new(objective, parameters, (**plan).clone(), data.seed)?))
             }
         };
         Ok(Self { course, data, first, finished: vec![], running })
