@@ -133,11 +133,6 @@ fn what_cannot_be_used_is_told() {
     assert!(must_fail(folder.path(), "data gait -o a --styles happy", 2).contains("childlike"));
     fs::create_dir(folder.path().join("empty")).expect("made");
     assert!(must_fail(folder.path(), "mocap prepare empty -o a.csv", 1).contains("found none"));
-    must(folder.path(), "data oscillators -o waves.csv --sequences 2");
-    assert!(
-        must_fail(folder.path(), "mocap export waves.csv --series seq0 -o a.bvh -q", 1).contains("waves.csv")
-            || !folder.path().join("a.bvh").exists()
-    );
 }
 
 /// The shared set, where it lies beside the workspace.

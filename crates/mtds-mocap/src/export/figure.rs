@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_viewer_on_the_left_sees_bodies_walk_to_the_right_and_the_left_side_nearer() {
+    fn a_viewer_on_the_left_sees_bodies_walk_to_the_left_and_the_left_side_nearer() {
         let view = View { yaw_rad: std::f64::consts::FRAC_PI_2, elevation_rad: 0.0 };
         // A body that faces +Z has its left along +X; the picture shows forward on its left.
         let ([x, y], near) = view.project([0.2, 1.0, 0.5]);
