@@ -38,14 +38,19 @@ pub struct Course {
 #[serde(rename_all = "snake_case")]
 pub enum StartRule {
     /// From draws of the prior (Algorithm 1): finds what many sequences have in common.
-    Prior {
-        /// What is maximised.
-        objective: MonteCarlo,
-        /// How it is maximised.
-        plan: TrainingPlan,
-    },
+    Prior(Box<PriorStart>),
     /// From random effects: for few sequences. The architecture needs an affine path.
     Effects(RandomEffects),
+}
+
+/// Settings of a start from the prior.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriorStart {
+    /// What is maximised.
+    pub objective: MonteCarlo,
+    /// How it is maximised.
+    pub plan: TrainingPlan,
 }
 
 /// A stage of a course.
@@ -117,11 +122,11 @@ impl<'a, B: BaseModel> Learner<'a, B> {
         let first = first_model(course, spec, &data)?;
         let running = match &course.start {
             StartRule::Effects(_) => Running::Effects,
-            StartRule::Prior { objective, plan } => {
+            StartRule::Prior(start) => {
                 let parameters = first.parameters().to_vec();
-                let objective =
-                    MonteCarloObjective::new(first.clone(), data.family, None, objective.clone())?;
-                Running::Prior(Box::new(Trainer::new(objective, parameters, plan.clone(), data.seed)?))
+                let objective = prior_objective(start, &first, &data)?;
+                let trainer = Trainer::new(objective, parameters, start.plan.clone(), data.seed)?;
+                Running::Prior(Box::new(trainer))
             }
         };
         Ok(Self { course, data, first, finished: vec![], running })
@@ -140,9 +145,8 @@ impl<'a, B: BaseModel> Learner<'a, B> {
         let first = first_model(course, spec, &data)?;
         let running = match (from.stage, &course.start, from.trainer) {
             (Stage::Start, StartRule::Effects(_), None) => Running::Effects,
-            (Stage::Start, StartRule::Prior { objective, .. }, Some(trainer)) => {
-                let objective =
-                    MonteCarloObjective::new(first.clone(), data.family, None, objective.clone())?;
+            (Stage::Start, StartRule::Prior(start), Some(trainer)) => {
+                let objective = prior_objective(start, &first, &data)?;
                 Running::Prior(Box::new(Trainer::resume(objective, trainer)?))
             }
             (Stage::Refine, _, Some(trainer)) => {
@@ -279,6 +283,14 @@ impl StageRecord {
 
 fn first_model<B: BaseModel>(course: &Course, spec: ModelSpec<B>, data: &CourseData) -> Result<Model<B>> {
     Model::initialise(spec, course.scaling.scaling(data.family)?, &mut stream(data.seed, 0))
+}
+
+fn prior_objective<B: BaseModel>(
+    start: &PriorStart,
+    model: &Model<B>,
+    data: &CourseData,
+) -> Result<MonteCarloObjective<B>> {
+    MonteCarloObjective::new(model.clone(), data.family, None, start.objective.clone())
 }
 
 fn adapted<B: BaseModel>(

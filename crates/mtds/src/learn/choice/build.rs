@@ -7,8 +7,8 @@ use crate::family::SegmentPlan;
 use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
 use crate::infer::{NoiseBelief, Online};
 use crate::learn::{
-    Adapted, Course, Interpolation, MonteCarlo, NoiseRule, RandomEffects, Refine, Schedule, StartRule,
-    StoppingRule, TrainingPlan,
+    Adapted, Course, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine, Schedule,
+    StartRule, StoppingRule, TrainingPlan,
 };
 use crate::model::ModelSpec;
 
@@ -54,7 +54,7 @@ impl Choices {
     /// Numbers that make no schedule.
     pub fn course<B: BaseModel>(&self, base: &B) -> Result<Course> {
         let start = match self.start {
-            Beginning::Prior => self.from_prior()?,
+            Beginning::Prior => self.prior_start()?,
             Beginning::Effects => StartRule::Effects(RandomEffects {
                 restarts: self.particles,
                 steps: self.start_steps,
@@ -85,7 +85,7 @@ impl Choices {
         Online { noise, ..Online::default() }
     }
 
-    fn from_prior(&self) -> Result<StartRule> {
+    fn prior_start(&self) -> Result<StartRule> {
         let (steps, last) = (self.start_steps, self.start_noise.ln());
         let noise =
             Schedule::new(Interpolation::Linear, vec![(1, FIRST_LOG_NOISE.max(last)), (steps.max(2), last)])?;
@@ -101,7 +101,7 @@ impl Choices {
             clip_norm: Some(CLIP),
             ..TrainingPlan::default()
         };
-        Ok(StartRule::Prior { objective, plan })
+        Ok(StartRule::Prior(Box::new(PriorStart { objective, plan })))
     }
 
     fn refine<B: BaseModel>(&self, base: &B) -> Result<Refine> {
