@@ -48,6 +48,16 @@ pub enum StartRule {
     Effects(RandomEffects),
 }
 
+/// Settings of a start from the prior.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriorStart {
+    /// What is maximised.
+    pub objective: MonteCarlo,
+    /// How it is maximised.
+    pub plan: TrainingPlan,
+}
+
 /// A stage of a course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -117,7 +127,7 @@ impl<'a, B: BaseModel> Learner<'a, B> {
         let first = first_model(course, spec, &data)?;
         let running = match &course.start {
             StartRule::Effects(_) => Running::Effects,
-            StartRule::Prior { objective, plan } => {
+            StartRule::Prior(start) => {
                 let parameters = first.parameters().to_vec();
                 let objective =
                     MonteCarloObjective::new(first.clone(), data.family, None, objective.clone())?;
@@ -140,9 +150,8 @@ impl<'a, B: BaseModel> Learner<'a, B> {
         let first = first_model(course, spec, &data)?;
         let running = match (from.stage, &course.start, from.trainer) {
             (Stage::Start, StartRule::Effects(_), None) => Running::Effects,
-            (Stage::Start, StartRule::Prior { objective, .. }, Some(trainer)) => {
-                let objective =
-                    MonteCarloObjective::new(first.clone(), data.family, None, objective.clone())?;
+            (Stage::Start, StartRule::Prior(start), Some(trainer)) => {
+                let objective = prior_objective(start, &first, &data)?;
                 Running::Prior(Box::new(Trainer::resume(objective, trainer)?))
             }
             (Stage::Refine, _, Some(trainer)) => {
@@ -279,6 +288,14 @@ impl StageRecord {
 
 fn first_model<B: BaseModel>(course: &Course, spec: ModelSpec<B>, data: &CourseData) -> Result<Model<B>> {
     Model::initialise(spec, course.scaling.scaling(data.family)?, &mut stream(data.seed, 0))
+}
+
+fn prior_objective<B: BaseModel>(
+    start: &PriorStart,
+    model: &Model<B>,
+    data: &CourseData,
+) -> Result<MonteCarloObjective<B>> {
+    MonteCarloObjective::new(model.clone(), data.family, None, start.objective.clone())
 }
 
 fn adapted<B: BaseModel>(

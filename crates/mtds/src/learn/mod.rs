@@ -26,7 +26,7 @@ pub use adam::{AdamState, AdamStep};
 pub use adapted::{Adapted, AdaptedObjective, Proposal};
 pub use checkpoint::Checkpoint;
 pub use choice::{Choice, Choices, Facts, Wishes};
-pub use course::{Course, CourseCheckpoint, CourseData, Learner, Stage, StageRecord, StartRule};
+pub use course::{Course, CourseCheckpoint, CourseData, Learner, PriorStart, Stage, StageRecord, StartRule};
 pub use fit::{Fit, Fitted, ScalingRule};
 pub use history::{History, StepRecord, ValidationRecord};
 pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep};

@@ -166,7 +166,7 @@ fn shown(stage: learn::Stage) -> Stage {
 
 fn start_steps(course: &Course) -> u64 {
     match &course.start {
-        StartRule::Prior { plan, .. } => plan.steps,
+        StartRule::Prior(start) => start.plan.steps,
         StartRule::Effects(effects) => effects.steps,
     }
 }

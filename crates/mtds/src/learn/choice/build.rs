@@ -7,8 +7,8 @@ use crate::family::SegmentPlan;
 use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
 use crate::infer::{NoiseBelief, Online};
 use crate::learn::{
-    Adapted, Course, Interpolation, MonteCarlo, NoiseRule, RandomEffects, Refine, Schedule, StartRule,
-    StoppingRule, TrainingPlan,
+    Adapted, Course, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine, Schedule,
+    StartRule, StoppingRule, TrainingPlan,
 };
 use crate::model::ModelSpec;
 
