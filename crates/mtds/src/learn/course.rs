@@ -38,12 +38,7 @@ pub struct Course {
 #[serde(rename_all = "snake_case")]
 pub enum StartRule {
     /// From draws of the prior (Algorithm 1): finds what many sequences have in common.
-    Prior {
-        /// What is maximised.
-        objective: MonteCarlo,
-        /// How it is maximised.
-        plan: Box<TrainingPlan>,
-    },
+    Prior(Box<PriorStart>),
     /// From random effects: for few sequences. The architecture needs an affine path.
     Effects(RandomEffects),
 }
@@ -129,9 +124,9 @@ impl<'a, B: BaseModel> Learner<'a, B> {
             StartRule::Effects(_) => Running::Effects,
             StartRule::Prior(start) => {
                 let parameters = first.parameters().to_vec();
-                let objective =
-                    MonteCarloObjective::new(first.clone(), data.family, None, objective.clone())?;
-                Running::Prior(Box::new(Trainer::new(objective, parameters, (**plan).clone(), data.seed)?))
+                let objective = prior_objective(start, &first, &data)?;
+                let trainer = Trainer::new(objective, parameters, start.plan.clone(), data.seed)?;
+                Running::Prior(Box::new(trainer))
             }
         };
         Ok(Self { course, data, first, finished: vec![], running })

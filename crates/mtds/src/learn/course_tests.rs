@@ -28,7 +28,7 @@ fn course(start: StartRule) -> Course {
         ..TrainingPlan::default()
     };
     let start = match start {
-        StartRule::Prior { objective, .. } => StartRule::Prior { objective, plan: Box::new(plan(12)) },
+        StartRule::Prior(start) => StartRule::Prior(Box::new(PriorStart { plan: plan(12), ..*start })),
         effects => effects,
     };
     let floor = Schedule::constant(-3.0).unwrap();
@@ -43,7 +43,7 @@ fn course(start: StartRule) -> Course {
 
 fn from_prior() -> Course {
     let objective = MonteCarlo { particles: Schedule::constant(64.0).unwrap(), ..MonteCarlo::default() };
-    course(StartRule::Prior { objective, plan: Box::default() })
+    course(StartRule::Prior(Box::new(PriorStart { objective, plan: TrainingPlan::default() })))
 }
 
 fn from_effects() -> Course {

@@ -101,7 +101,7 @@ impl Choices {
             clip_norm: Some(CLIP),
             ..TrainingPlan::default()
         };
-        Ok(StartRule::Prior { objective, plan: Box::new(plan) })
+        Ok(StartRule::Prior(Box::new(PriorStart { objective, plan })))
     }
 
     fn refine<B: BaseModel>(&self, base: &B) -> Result<Refine> {
