@@ -74,8 +74,8 @@ impl Scaling {
         let signals = all_inputs(family);
         let mut inputs = Columns::identity(family.d_input());
         for (c, name) in family.input_names().iter().enumerate() {
-            let squares: Vec<f64> =
-                signals.iter().flat_map(|s| s.rows()).map(|row| row[c] * row[c]).collect();
+            let squares = signals.iter().flat_map(|s| s.rows()).map(|row| row[c] * row[c]);
+            let squares: Vec<f64> = squares.filter(|square| *square != 0.0).collect();
             let size = (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
             if !size.is_finite() {
                 let what = format!("root mean square of column `{name}`");
