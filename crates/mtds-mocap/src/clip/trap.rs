@@ -62,7 +62,8 @@ pub(super) fn of_reading(reading: &Reading) -> Vec<Trap> {
     let mut traps: Vec<Trap> =
         reading.remarks.iter().map(|remark| doubtful("odd-file", remark.to_string())).collect();
     let fps = reading.motion.fps();
-    if nominal_fps(fps) != fps {
+    // 1/30 s written with all its digits is not rounded.
+    if (nominal_fps(fps) * reading.motion.frame_time() - 1.0).abs() > 1e-9 {
         let detail =
             format!("a frame time of {} s, taken as {} fps", reading.motion.frame_time(), nominal_fps(fps));
         traps.push(handled("rounded-frame-time", detail));
