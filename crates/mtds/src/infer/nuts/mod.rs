@@ -1,25 +1,26 @@
-//! NUTS: Hamiltonian Monte Carlo with trajectories that stop before they turn back, by the crate `nuts-rs`.
+//! NUTS: Hamiltonian Monte Carlo with trajectories that stop before they turn back.
 //!
 //! ```text
-//! H(u, v) = −log p(y, u) + ½ vᵀ M v        v ~ N(0, M⁻¹)        leapfrog steps, draw from the trajectory
+//! H(u, p) = −log p(y, u) + ½ pᵀ Σ p        p ~ N(0, Σ⁻¹)        leapfrog steps, draw from the trajectory
 //! ```
-//! Warm-up fits step size and mass matrix M (diagonal plus every direction of another scale, from draws and
-//! their gradients), and is thrown away. The
+//! Warm-up fits the step size and the metric Σ, and is thrown away. The
 //! chains are exact in the long run for any smooth density, also where it is bent and no mixture fits it, at
 //! thousands of gradients per effective draw where importance sampling takes one density per draw.
 //!
 //! References: Hoffman & Gelman (2014), The No-U-Turn Sampler; Betancourt (2017), A Conceptual Introduction to
 //! Hamiltonian Monte Carlo; Seyboldt, Carlson & Carpenter (2024), Preconditioning Hamiltonian Monte Carlo by
-//! Minimizing Fisher Divergence (how M is fitted).
+//! Minimizing Fisher Divergence (how Σ is fitted).
 
-mod adapter;
+mod chain;
 mod convergence;
+mod metric;
+mod trajectory;
 
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use self::adapter::{ChainRun, run_chain};
+use self::chain::{ChainRun, run_chain};
 pub use self::convergence::{effective_draws, split_r_hat};
 use super::importance::check;
 use super::target::{self, SmoothTarget};
