@@ -11,6 +11,7 @@
 pub mod arguments;
 pub mod base;
 pub mod chart;
+pub mod explained;
 pub mod interrupt;
 pub mod markup;
 pub mod output;

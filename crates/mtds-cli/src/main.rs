@@ -6,8 +6,8 @@ use mtds_cli::arguments::{Arguments, DataArguments, MocapArguments, ReproduceArg
 use mtds_cli::interrupt::Interrupt;
 use mtds_cli::plan::{
     CheckPlan, CommonPlan, ConvertPlan, DhoPlan, EvaluatePlan, ExportPlan, FitPlan, ForecastPlan, GaitPlan,
-    GeneratePlan, InferPlan, MorphPlan, OscillatorsPlan, PreparePlan, QuickstartPlan, TransferPlan,
-    UsageError, WatchPlan,
+    GeneratePlan, InferPlan, InspectPlan, MorphPlan, OscillatorsPlan, PreparePlan, QuickstartPlan,
+    ReportPlan, TransferPlan, UsageError, WatchPlan,
 };
 use mtds_cli::verb;
 use std::io::{BufReader, stderr, stdin, stdout};
@@ -62,6 +62,11 @@ fn run(arguments: Arguments) -> Result<()> {
             in_pool(&plan.common, || {
                 verb::watch::run(&plan, &interrupt, BufReader::new(stdin()), &mut stdout())
             })
+        }
+        Verb::Inspect(typed) => verb::inspect::run(&InspectPlan::new(&typed)?, &mut stdout()),
+        Verb::Report(typed) => {
+            let plan = ReportPlan::new(&typed)?;
+            in_pool(&plan.common, || verb::report::run(&plan, &mut stdout()))
         }
         Verb::Evaluate(typed) => {
             let plan = EvaluatePlan::new(&typed)?;

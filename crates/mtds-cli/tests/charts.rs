@@ -46,9 +46,16 @@ fn charts(values: &[f64]) -> Vec<(&'static str, Picture)> {
         x_spacing,
         y_range: None,
     };
-    let points = swapped.iter().map(|at| Point { at: *at, label: "p".into(), value: at.0 }).collect();
-    let scatter =
-        Scatter { words: words(), points, colour: "v".into(), path: pairs.clone(), path_label: "p".into() };
+    let points =
+        swapped.iter().map(|at| Point { at: *at, label: "p".into(), value: at.0, group: None }).collect();
+    let scatter = Scatter {
+        words: words(),
+        points,
+        colour: "v".into(),
+        path: pairs.clone(),
+        path_label: "p".into(),
+        ..Scatter::default()
+    };
     let points = values.iter().map(|v| CoveragePoint { nominal: *v, empirical: 0.5, std_err: *v }).collect();
     let coverage = Coverage { words: words(), series: vec![CoverageSeries { label: "c".into(), points }] };
     let trace = Trace { label: "t".into(), position: f64::NAN, values: values.to_vec() };
@@ -167,7 +174,12 @@ fn fan_draws_the_widest_band_first_so_that_all_are_seen() {
 fn labels_on_a_crowded_map_do_not_overlap() {
     let crowd = |n: usize| -> Vec<Point> {
         (0..n)
-            .map(|i| Point { at: (i as f64 * 0.01, 0.0), label: format!("member {i}"), value: 0.0 })
+            .map(|i| Point {
+                at: (i as f64 * 0.01, 0.0),
+                label: format!("member {i}"),
+                value: 0.0,
+                group: None,
+            })
             .collect()
     };
     let drawn = |points| {

@@ -7,7 +7,7 @@ use super::Arguments;
 /// The jobs, and the verbs that do them.
 pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Start here", &["quickstart"]),
-    ("Learn a family", &["fit", "data"]),
+    ("Learn a family", &["fit", "data", "inspect", "report"]),
     ("See where sequences are going", &["infer", "forecast", "watch", "evaluate"]),
     ("Make sequences", &["generate", "morph", "transfer"]),
     ("Motion capture", &["mocap"]),

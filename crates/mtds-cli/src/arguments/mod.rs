@@ -8,9 +8,11 @@ mod forecast;
 mod generate;
 mod help;
 mod infer;
+mod inspect;
 mod mocap;
 mod morph;
 mod quickstart;
+mod report;
 mod reproduce;
 mod shell;
 mod source;
@@ -25,9 +27,11 @@ pub use forecast::ForecastArguments;
 pub use generate::{DriveArguments, GenerateArguments};
 pub use help::{GROUPS, command};
 pub use infer::{InferArguments, MethodName};
+pub use inspect::InspectArguments;
 pub use mocap::{CheckArguments, ExportArguments, MocapArguments, PrepareArguments};
 pub use morph::MorphArguments;
 pub use quickstart::QuickstartArguments;
+pub use report::ReportArguments;
 pub use reproduce::{DhoArguments, RecipeName, ReproduceArguments, ScaleName};
 pub use shell::{CompletionsArguments, ManArguments};
 pub use source::{ResampleName, SourceArguments};
@@ -75,6 +79,10 @@ pub enum Verb {
     Watch(WatchArguments),
     /// Score a model's forecasts on sequences it has not seen, beside baselines
     Evaluate(Box<EvaluateArguments>),
+    /// What is in a model or a family: sizes, what the code explains, the map of codes
+    Inspect(Box<InspectArguments>),
+    /// The page of a fit: learning, map of codes, forecasts, intervals, residuals, settings
+    Report(Box<ReportArguments>),
     /// Families: make the built-in one, convert between formats
     #[command(subcommand)]
     Data(DataArguments),

@@ -8,6 +8,7 @@
 //! "no data".
 
 mod axes;
+pub mod bars;
 pub mod boxes;
 mod clusters;
 pub mod coverage;
@@ -25,6 +26,7 @@ pub mod svg;
 pub mod traces;
 pub mod violins;
 
+pub use bars::Bars;
 pub use boxes::{BoxGroup, Boxes, Zone};
 pub use clusters::Reference;
 pub use coverage::{Coverage, CoveragePoint, CoverageSeries};

@@ -18,6 +18,8 @@ pub struct Point {
     pub label: String,
     /// Value that sets the colour; not finite means no colour.
     pub value: f64,
+    /// Which of the groups it belongs to; then its colour is the group's.
+    pub group: Option<usize>,
 }
 
 /// The numbers of a map.
@@ -29,6 +31,8 @@ pub struct Scatter {
     pub points: Vec<Point>,
     /// What the colour stands for, with its unit; empty if colours mean nothing.
     pub colour: String,
+    /// Names of groups of points; the first six have their own colour.
+    pub groups: Vec<String>,
     /// A path over the map, its colour moving along the ramp from the first point to the last; may be empty.
     pub path: Vec<(f64, f64)>,
     /// What the path is, for the legend.
@@ -79,10 +83,11 @@ impl Scatter {
             .iter()
             .filter_map(|p| Some((frame.at(p.at)?, p)))
             .map(|(at, p)| {
-                dot(at, RADIUS)
-                    .class("point")
-                    .set("style", format!("fill:{}", colour(p.value)))
-                    .children((!p.label.is_empty()).then(|| Element::new("title").text(&p.label)))
+                let mark = match p.group {
+                    Some(group) => dot(at, RADIUS).class(group_classes(group)),
+                    None => dot(at, RADIUS).class("point").set("style", format!("fill:{}", colour(p.value))),
+                };
+                mark.children((!p.label.is_empty()).then(|| Element::new("title").text(&p.label)))
             })
             .collect()
     }
@@ -123,7 +128,8 @@ impl Scatter {
     }
 
     fn keys(&self) -> Vec<Key> {
-        let mut keys = Vec::new();
+        let named = self.groups.iter().enumerate();
+        let mut keys: Vec<Key> = named.map(|(i, name)| Key::dot(group_classes(i), name)).collect();
         if let (Some(range), false) = (self.values(), self.colour.is_empty()) {
             let decimals = (1.0 - range.span().log10().floor()).clamp(0.0, 6.0) as usize;
             let ends = [range.low, range.high].map(|v| short_number(v, decimals));
@@ -134,6 +140,10 @@ impl Scatter {
         }
         keys
     }
+}
+
+fn group_classes(group: usize) -> String {
+    format!("dot series-{}", group % 6)
 }
 
 /// A rectangle that something occupies.

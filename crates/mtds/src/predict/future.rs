@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::{DrawNoise, Forecast};
-use crate::base::{BaseModel, NoiseForm};
+use crate::base::NoiseForm;
 use crate::family::Signal;
 use crate::infer::{Points, Posterior, Tracker};
 use crate::model::{CodePacks, Model, Rollout, Start};
@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// Most posterior draws that a forecast keeps; more are thinned by systematic resampling.
 pub const MAX_DRAWS: usize = 1000;
 
-impl<B: BaseModel> Tracker<'_, B> {
+impl Tracker<'_> {
     /// The forecast of the next `n_time` steps, in data units.
     ///
     /// # Shapes
@@ -56,7 +56,7 @@ impl<B: BaseModel> Tracker<'_, B> {
     }
 }
 
-impl<B: BaseModel> Model<B> {
+impl Model {
     /// The forecast of `steps` (from 0) under a posterior of the sequence's first `steps.start` steps, in data
     /// units.
     ///
@@ -111,8 +111,8 @@ fn thinned_draws(posterior: &Posterior, random: &mut Random) -> (Points, Vec<f64
 }
 
 /// The forecast from rollouts in model units, of which the first `past` steps are left out.
-fn assemble<B: BaseModel>(
-    model: &Model<B>,
+fn assemble(
+    model: &Model,
     first_step: usize,
     past: usize,
     (points, weights): (&Points, Vec<f64>),
@@ -128,7 +128,7 @@ fn assemble<B: BaseModel>(
 }
 
 /// Noise of each draw; with δ among the dimensions, multiplied by e^δ.
-fn draw_noise<B: BaseModel>(model: &Model<B>, points: &Points, factors: &[f64]) -> DrawNoise {
+fn draw_noise(model: &Model, points: &Points, factors: &[f64]) -> DrawNoise {
     let p = model.base().d_obs();
     let scale =
         |i: usize| if points.dim() > model.d_code() { points.column(model.d_code())[i].exp() } else { 1.0 };

@@ -5,7 +5,7 @@
 //! morph      the same with z_t moving along a path: the state goes on, the system changes under it
 //! ```
 
-use crate::base::{BaseModel, Drive};
+use crate::base::Drive;
 use crate::family::Signal;
 use crate::model::{Buffers, CodePacks, Model, Start};
 use crate::{Error, Result};
@@ -51,7 +51,7 @@ impl CodePath {
     }
 }
 
-impl<B: BaseModel> Model<B> {
+impl Model {
     /// The noise-free sequence of one code, in data units: n_time × d_obs.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl<B: BaseModel> Model<B> {
             buffers.generate(self, &parameters, &path.at(position));
             let u = inputs.as_ref().map_or(&[][..], |inputs| inputs.row(t));
             let drive = Drive { inputs: u, quiet: &[u.iter().all(|&u| u == 0.0)] };
-            base.rollout(&buffers.theta, state.as_deref(), drive, &mut trace);
+            base.roll_out(&buffers.theta, state.as_deref(), drive, &mut trace);
             outputs.extend_from_slice(&trace.outputs);
             state = Some(trace.states[base.d_state()..].to_vec());
         }
@@ -104,7 +104,7 @@ mod tests {
     use crate::model::ModelSpec;
     use crate::random::stream;
 
-    fn model() -> Model<Lds> {
+    fn model() -> Model {
         let spec = ModelSpec::new(Lds::new(3, 2, 1), 2);
         Model::initialise(spec, Scaling::identity(2, 1), &mut stream(4, 0)).unwrap()
     }

@@ -8,7 +8,6 @@ use rayon::prelude::*;
 
 use super::marginal::check_weights;
 use super::{DrawNoise, Forecast};
-use crate::base::BaseModel;
 use crate::family::Signal;
 use crate::infer::EnsembleTracker;
 use crate::{Error, Result};
@@ -90,7 +89,7 @@ fn factors(part: &Forecast) -> Vec<f64> {
     }
 }
 
-impl<B: BaseModel> EnsembleTracker<'_, B> {
+impl EnsembleTracker<'_> {
     /// The forecast of the next `n_time` steps, in data units: those of all candidates that are not negligible (see
     /// [`NEGLIGIBLE_WEIGHT`]), mixed by p(k | y_{1:t}). It has the draws of all of them.
     ///

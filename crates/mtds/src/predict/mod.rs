@@ -1,6 +1,7 @@
 //! Prediction and control: forecasts, their scores, simple baselines; generation and morphs from codes.
 
 pub mod baseline;
+mod explained;
 pub mod forecast;
 mod future;
 pub mod generate;
@@ -11,6 +12,7 @@ pub mod score;
 mod surprise;
 
 pub use baseline::{family_mean, last_value};
+pub use explained::{Explained, PrincipalAxes};
 pub use forecast::Forecast;
 pub use future::MAX_DRAWS;
 pub use generate::CodePath;

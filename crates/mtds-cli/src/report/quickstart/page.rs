@@ -112,7 +112,7 @@ fn map_picture(report: &QuickstartReport, morph: Option<&MorphPath>) -> Picture 
         .map
         .codes
         .iter()
-        .map(|c| Point { at: c.at, value: value(c.value), label: label(&c.name) })
+        .map(|c| Point { at: c.at, value: value(c.value), label: label(&c.name), group: None })
         .collect();
     let axis = |dim: usize| format!("code, dimension {dim}");
     Scatter {
@@ -120,6 +120,7 @@ fn map_picture(report: &QuickstartReport, morph: Option<&MorphPath>) -> Picture 
             .describe("Map of the training sequences by two dimensions of their codes"),
         points,
         colour: report.map.colour.clone(),
+        groups: vec![],
         path: morph.map_or(Vec::new(), |morph| morph.codes.clone()),
         path_label: ALONG_THE_PATH.into(),
     }

@@ -1,0 +1,153 @@
+//! The map of codes: every member at its code, or at the two directions in which codes differ most.
+
+use crate::chart::{Picture, Point, Scatter, Words};
+use anyhow::Result;
+use mtds::predict::PrincipalAxes;
+use mtds::store::Member;
+use std::collections::BTreeMap;
+
+/// Labels with a colour of their own; others share the last one.
+const COLOURS: usize = 6;
+
+/// Members on a plane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeMap {
+    /// The axes of all k dimensions, the widest first.
+    pub axes: PrincipalAxes,
+    /// Where the members stand.
+    pub places: Vec<(f64, f64)>,
+    /// What the two axes of the map are.
+    pub names: (String, String),
+}
+
+impl CodeMap {
+    /// The map of these members: one dimension against its uncertainty, two as they are, more by principal axes.
+    ///
+    /// # Errors
+    /// No member, or members without a code.
+    pub fn of(members: &[Member]) -> Result<Self> {
+        let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
+        let axes = PrincipalAxes::of(&codes)?;
+        let (places, names) = match axes.directions.len() {
+            1 => {
+                let place = |m: &Member| (m.code_mean[0], m.code_std_dev[0]);
+                (members.iter().map(place).collect(), ("code".into(), "its standard deviation".into()))
+            }
+            2 => {
+                let place = |code: &Vec<f64>| (code[0], code[1]);
+                let name = |d: usize| format!("code, dimension {d}");
+                (codes.iter().map(place).collect(), (name(1), name(2)))
+            }
+            _ => {
+                let place = |code: &Vec<f64>| {
+                    let along = axes.along(code);
+                    (along[0], along[1])
+                };
+                let name = |i: usize| {
+                    format!("principal axis {} ({:.0} % of the variance)", i + 1, 100.0 * axes.shares[i])
+                };
+                (codes.iter().map(place).collect(), (name(0), name(1)))
+            }
+        };
+        Ok(Self { axes, places, names })
+    }
+
+    /// The picture, with labels as colours: a ramp for many numbers, else one colour for each of the most frequent.
+    pub fn picture(&self, members: &[Member]) -> Picture {
+        let labels: Vec<Option<&str>> = members.iter().map(|member| member.label.as_deref()).collect();
+        let numbers: Option<Vec<f64>> =
+            labels.iter().map(|label| label.and_then(|l| l.parse().ok())).collect();
+        let groups = groups(&labels);
+        let as_numbers = numbers.filter(|_| groups.len() > COLOURS);
+        let shown = if as_numbers.is_some() { vec![] } else { shown_groups(&groups) };
+        let group = |label: Option<&str>| {
+            let place = label.and_then(|label| shown.iter().position(|name| name == label));
+            place.or_else(|| label.filter(|_| !shown.is_empty()).map(|_| shown.len() - 1))
+        };
+        let point = |i: usize| Point {
+            at: self.places[i],
+            label: if members.len() <= MOST_NAMED { members[i].id.clone() } else { String::new() },
+            value: as_numbers.as_ref().map_or(f64::NAN, |numbers| numbers[i]),
+            group: group(labels[i]),
+        };
+        Scatter {
+            words: Words::new("Map of the codes", &self.names.0, &self.names.1)
+                .describe("Map of the members by their codes, coloured by label"),
+            points: (0..members.len()).map(point).collect(),
+            colour: if as_numbers.is_some() { "label".into() } else { String::new() },
+            groups: shown.clone(),
+            ..Scatter::default()
+        }
+        .draw()
+    }
+}
+
+/// Up to this many members have their names written beside them.
+const MOST_NAMED: usize = 12;
+
+/// Labels and how many members have them, the most frequent first.
+fn groups<'a>(labels: &[Option<&'a str>]) -> Vec<(&'a str, usize)> {
+    let mut counts = BTreeMap::new();
+    labels.iter().flatten().for_each(|label| *counts.entry(*label).or_insert(0) += 1);
+    let mut groups: Vec<_> = counts.into_iter().collect();
+    groups.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    groups
+}
+
+/// The names in the legend.
+fn shown_groups(groups: &[(&str, usize)]) -> Vec<String> {
+    let named = if groups.len() > COLOURS { COLOURS - 1 } else { groups.len() };
+    let mut shown: Vec<String> = groups[..named].iter().map(|(name, _)| (*name).to_owned()).collect();
+    if named < groups.len() {
+        shown.push(format!("{} other labels", groups.len() - named));
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(labels: &[&str], k: usize) -> Vec<Member> {
+        let member = |(i, label): (usize, &&str)| Member {
+            id: format!("m{i}"),
+            label: (!label.is_empty()).then(|| (*label).to_owned()),
+            code_mean: (0..k).map(|d| ((i + 1) * (d + 1)) as f64).collect(),
+            code_std_dev: vec![0.1; k],
+        };
+        labels.iter().enumerate().map(member).collect()
+    }
+
+    #[test]
+    fn labels_have_colours_and_rare_ones_share_one() {
+        let few = members(&["slow", "fast", "slow", ""], 2);
+        let picture = CodeMap::of(&few).expect("a map").picture(&few);
+        let keys: Vec<_> = picture.keys.iter().map(|key| key.label.as_str()).collect();
+        assert_eq!(keys, ["slow", "fast"]);
+        let many = members(&["a", "b", "c", "d", "e", "f", "g", "a"], 2);
+        let picture = CodeMap::of(&many).expect("a map").picture(&many);
+        let keys: Vec<_> = picture.keys.iter().map(|key| key.label.as_str()).collect();
+        assert_eq!(keys, ["a", "b", "c", "d", "e", "2 other labels"]);
+    }
+
+    #[test]
+    fn many_numbers_are_a_ramp() {
+        let labels: Vec<String> = (0..9).map(|i| format!("{}", 0.5 * f64::from(i))).collect();
+        let numbered = members(&labels.iter().map(String::as_str).collect::<Vec<_>>(), 3);
+        let picture = CodeMap::of(&numbered).expect("a map").picture(&numbered);
+        assert!(
+            picture.keys.len() == 1 && picture.keys[0].label.starts_with("label, 0"),
+            "{:?}",
+            picture.keys
+        );
+    }
+
+    #[test]
+    fn every_length_of_code_has_a_map() {
+        for k in 1..5 {
+            let some = members(&["", "", ""], k);
+            assert_eq!(CodeMap::of(&some).expect("a map").places.len(), 3);
+        }
+        assert!(CodeMap::of(&[]).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! The report of any fit: what `mtds report` measured, and the page that tells it.
+
+mod page;
+
+pub use page::page;
+
+use super::code_map::CodeMap;
+use crate::chart::{Band, CoverageSeries};
+use crate::explained::ExplainedRow;
+use mtds::predict::Estimate;
+use mtds::store::Member;
+
+/// Everything on the page.
+#[derive(Debug, Clone)]
+pub struct FitReport {
+    /// Name of the model.
+    pub model: String,
+    /// The sequences that forecasts are judged on, in words, e.g. `12 held-out sequences of family.csv`.
+    pub judged: String,
+    /// One curve per stage of learning that has one.
+    pub curves: Vec<Curve>,
+    /// The members that were learned from.
+    pub members: Vec<Member>,
+    /// Where they lie; `None` without members.
+    pub map: Option<CodeMap>,
+    /// What rollouts explain of each output; may be empty.
+    pub explained: Vec<ExplainedRow>,
+    /// Scores, by origin and method.
+    pub scores: Vec<ScoreLine>,
+    /// Forecasts to draw.
+    pub panels: Vec<Panel>,
+    /// Whether intervals hold, by origin.
+    pub coverage: Vec<CoverageSeries>,
+    /// Residual checks.
+    pub residuals: Residuals,
+    /// Settings by name.
+    pub settings: Vec<(String, String)>,
+}
+
+/// The bound over the steps of one stage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// Name of the stage.
+    pub stage: String,
+    /// (step, bound per value) of training sequences.
+    pub training: Vec<(f64, f64)>,
+    /// The same of held-out sequences; may be empty.
+    pub held_out: Vec<(f64, f64)>,
+}
+
+/// Scores of one method from one origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreLine {
+    /// Steps seen.
+    pub seen: usize,
+    /// The method; that of the model comes first.
+    pub method: String,
+    /// Sequences.
+    pub n_seq: usize,
+    /// Root mean squared error.
+    pub rmse: Estimate,
+    /// Negative log likelihood per value.
+    pub nll: Estimate,
+    /// Continuous ranked probability score.
+    pub crps: Estimate,
+    /// Share of values inside the 80 % interval.
+    pub cover80: Estimate,
+}
+
+/// One forecast to draw.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// Id of the sequence, and the output where there are several.
+    pub title: String,
+    /// Steps seen.
+    pub seen: usize,
+    /// (step, value) that were seen.
+    pub observed: Vec<(f64, f64)>,
+    /// (step, value) that came after.
+    pub truth: Vec<(f64, f64)>,
+    /// Steps of the forecast.
+    pub times: Vec<f64>,
+    /// Central intervals.
+    pub bands: Vec<Band>,
+    /// The median.
+    pub median: Vec<f64>,
+}
+
+/// What is left of the outputs once the model has had its say.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Residuals {
+    /// Share of the values in each tenth of their forecasts, at the last origin; empty without forecasts.
+    pub tenths: Vec<f64>,
+    /// How far a tenth may be from 0.1 by chance: two standard errors.
+    pub tenth_error: f64,
+    /// Autocorrelation of residuals at lags 1, 2, …
+    pub autocorrelation: Vec<f64>,
+    /// How far it may be from 0 by chance: two standard errors.
+    pub autocorrelation_error: f64,
+}

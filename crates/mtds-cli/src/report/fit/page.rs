@@ -1,0 +1,284 @@
+//! The page of a fit, told in order: how learning went, where members lie, forecasts, whether intervals hold, residuals.
+
+use super::{Curve, FitReport, Panel, ScoreLine};
+use crate::chart::{Bars, Coverage, Fan, Lines, Picture, Range, Series, Spacing, Stroke, Words};
+use crate::report::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
+use mtds::predict::Estimate;
+
+/// Lays the report out as a page.
+pub fn page(report: &FitReport) -> Page {
+    let sections = [
+        learning(report),
+        codes(report),
+        forecasts(report),
+        scores(report),
+        intervals(report),
+        residuals(report),
+        Some(settings(report)),
+    ];
+    Page {
+        title: format!("Report of {}", report.model),
+        subtitle: format!(
+            "A family of sequences, learned at once: a short code customises one dynamical system to each member. \
+             Forecasts are judged on {}.",
+            report.judged
+        ),
+        facts: facts(report),
+        sections: sections.into_iter().flatten().collect(),
+        colophon: format!("Made by mtds {} report.", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+fn facts(report: &FitReport) -> Vec<(String, String)> {
+    let mut facts = vec![];
+    if let Some(line) = report.scores.first() {
+        let best =
+            report.scores.iter().filter(|other| other.seen == line.seen && other.method != line.method);
+        let best = best.map(|other| other.rmse.mean).reduce(f64::min);
+        let against = best.map_or(String::new(), |rmse| format!("; best baseline: {}", short(rmse)));
+        let meaning = format!("forecast error (RMSE) after {} steps{against}", line.seen);
+        facts.push((short(line.rmse.mean), meaning));
+        let inside = format!("{:.0}\u{a0}%", 100.0 * line.cover80.mean);
+        facts.push((inside, "of the true values lie inside the 80\u{a0}% intervals".into()));
+    }
+    if !report.members.is_empty() {
+        facts.push((report.members.len().to_string(), "sequences have a code in this model".into()));
+    }
+    facts
+}
+
+/// Three digits.
+fn short(value: f64) -> String {
+    let decimals = (2.0 - value.abs().max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{value:.decimals$}")
+}
+
+fn learning(report: &FitReport) -> Option<Section> {
+    let pictures: Vec<Picture> = report.curves.iter().map(bound_picture).collect();
+    if pictures.is_empty() {
+        return None;
+    }
+    let figure = Figure {
+        pictures,
+        caption: "Learning raises a bound on the log likelihood. As long as held-out sequences follow the training \
+                  sequences nothing is learned by heart; where they part, learning stopped at the best held-out value. \
+                  Stages count their steps from 1 and may have bounds of different kinds."
+            .into(),
+    };
+    let explanation =
+        "The parameters of the family were changed step by step so that its sequences became likely.";
+    Some(Section::new("How learning went", explanation).with(Block::Figure(figure)))
+}
+
+fn bound_picture(curve: &Curve) -> Picture {
+    let mut series = vec![Series {
+        label: "training sequences".into(),
+        stroke: Stroke::Plain,
+        points: curve.training.clone(),
+    }];
+    if !curve.held_out.is_empty() {
+        let points = curve.held_out.clone();
+        series.push(Series { label: "held-out sequences".into(), stroke: Stroke::Dotted, points });
+    }
+    Lines {
+        words: Words::new(&curve.stage, "step", "bound per value, nats")
+            .describe(format!("Bound on the log likelihood over the steps of the stage {}", curve.stage)),
+        y_range: settled_range(curve),
+        series,
+        x_spacing: Spacing::Linear,
+    }
+    .draw()
+}
+
+/// First steps that more than double the range are left to run out of the picture.
+fn settled_range(curve: &Curve) -> Option<Range> {
+    let values = |skip: usize| {
+        let training = curve.training.iter().skip(skip).map(|p| p.1);
+        Range::of(training.chain(curve.held_out.iter().skip(usize::from(skip > 0)).map(|p| p.1)))
+    };
+    let (all, late) = (values(0)?, values(curve.training.len() / 20)?);
+    Some(if all.span() > 2.0 * late.span() { late } else { all }.padded(0.05))
+}
+
+fn codes(report: &FitReport) -> Option<Section> {
+    let map = report.map.as_ref()?;
+    let figure = Figure {
+        pictures: vec![map.picture(&report.members)],
+        caption: "Every dot is one member at the mean of its code; members near each other behave alike. Colours are \
+                  labels, which learning never saw: where they form regions or change smoothly, the code has found them."
+            .into(),
+    };
+    let explanation = "A code of a few numbers says how a member differs from the others.";
+    let mut section = Section::new("Where the members lie", explanation).with(Block::Figure(figure));
+    if !report.explained.is_empty() {
+        section = section.with(Block::Table(explained_table(report)));
+    }
+    Some(section)
+}
+
+fn explained_table(report: &FitReport) -> Table {
+    let d_code = report.explained.first().map_or(0, |row| row.alone.len());
+    let mut columns = vec![Column::names("Output"), Column::score("with the code", Better::Neither, 0)];
+    columns.push(Column::score("without", Better::Neither, 0));
+    columns.extend((1..=d_code).map(|d| Column::score(format!("z{d} alone"), Better::Neither, 0)));
+    let row = |row: &crate::explained::ExplainedRow| {
+        let mut cells = vec![Cell::Text(row.output.clone())];
+        let shares = [row.with_code, row.without_code].into_iter().chain(row.alone.iter().copied());
+        cells.extend(shares.map(|share| Cell::Number(100.0 * share)));
+        cells
+    };
+    Table {
+        caption: "Per cent of the variance of each output that noise-free rollouts explain: with the code of each member, \
+                  with one code for all, and with one dimension of the code at a time. Below zero: worse than the mean."
+            .into(),
+        columns,
+        groups: vec![Group { label: String::new(), rows: report.explained.iter().map(row).collect() }],
+    }
+}
+
+fn forecasts(report: &FitReport) -> Option<Section> {
+    if report.panels.is_empty() {
+        return None;
+    }
+    let figure = Figure {
+        pictures: report.panels.iter().map(fan).collect(),
+        caption: "Dots are what the model was shown. Bands hold 50, 80 and 95 per cent of its forecast; the line that was \
+                  not shown should wander through them."
+            .into(),
+    };
+    let explanation =
+        "Sequences are shown to the model up to a point; it infers the code and forecasts the rest.";
+    Some(Section::new("Forecasts", explanation).with(Block::Figure(figure)))
+}
+
+fn fan(panel: &Panel) -> Picture {
+    let heading = format!("{}, {} steps seen", panel.title, panel.seen);
+    Fan {
+        words: Words::new(&heading, "step", "")
+            .describe(format!("Forecast of {heading}, with what happened")),
+        observed: panel.observed.clone(),
+        truth: panel.truth.clone(),
+        times: panel.times.clone(),
+        bands: panel.bands.clone(),
+        centre: panel.median.clone(),
+        ..Fan::default()
+    }
+    .draw()
+}
+
+fn scores(report: &FitReport) -> Option<Section> {
+    if report.scores.is_empty() {
+        return None;
+    }
+    let columns = vec![
+        Column::names("Method"),
+        Column::score("RMSE", Better::Lower, 3),
+        Column::score("NLL", Better::Lower, 2),
+        Column::score("CRPS", Better::Lower, 3),
+        Column::score("in 80 %", Better::Near(80.0), 0),
+    ];
+    let mut seen: Vec<usize> = report.scores.iter().map(|line| line.seen).collect();
+    seen.dedup();
+    let group = |seen: usize| {
+        let lines: Vec<&ScoreLine> = report.scores.iter().filter(|line| line.seen == seen).collect();
+        let n_seq = lines.first().map_or(0, |line| line.n_seq);
+        Group {
+            label: format!("after {seen} steps, {n_seq} sequences"),
+            rows: lines.into_iter().map(score_cells).collect(),
+        }
+    };
+    let table = Table {
+        caption: "Scores of the forecasts, ± one standard error over sequences; the best of each group in bold. NLL and \
+                  CRPS judge the whole forecast; the last column is the per cent of true values inside its 80 % intervals."
+            .into(),
+        columns,
+        groups: seen.into_iter().map(group).collect(),
+    };
+    let explanation = "A forecast is worth its effort only if it beats what anyone could do in a minute.";
+    Some(Section::new("Scores", explanation).with(Block::Table(table)))
+}
+
+fn score_cells(line: &ScoreLine) -> Vec<Cell> {
+    let estimate = |e: &Estimate| Cell::Estimate(e.mean, e.std_error.unwrap_or(f64::NAN));
+    vec![
+        Cell::Text(line.method.clone()),
+        estimate(&line.rmse),
+        estimate(&line.nll),
+        estimate(&line.crps),
+        Cell::Number(100.0 * line.cover80.mean),
+    ]
+}
+
+fn intervals(report: &FitReport) -> Option<Section> {
+    if report.coverage.is_empty() {
+        return None;
+    }
+    let chart = Coverage {
+        words: Words::new("", "intended share inside, %", "true values inside the interval, %")
+            .describe("Share of true values inside the intervals against the share that was intended"),
+        series: report.coverage.clone(),
+    };
+    let figure = Figure {
+        pictures: vec![chart.draw()],
+        caption: "Points on the dashed line: the intervals hold what they promise. Below it they are too narrow, above it \
+                  too wide. Bars are two standard errors each way, over sequences."
+            .into(),
+    };
+    let explanation =
+        "An 80\u{a0}% interval should contain the true value 80\u{a0}% of the time, no more and no less.";
+    Some(Section::new("Do the intervals hold?", explanation).with(Block::Figure(figure)))
+}
+
+fn residuals(report: &FitReport) -> Option<Section> {
+    let found = &report.residuals;
+    let tenths = Bars {
+        words: Words::new(
+            "Place within the forecast",
+            "tenth of the forecast, from its lowest",
+            "share of true values",
+        ),
+        bars: found.tenths.iter().enumerate().map(|(i, share)| (i as f64 + 1.0, *share)).collect(),
+        width: 1.0,
+        expected: Some((
+            around(0.1, found.tenth_error),
+            "within two standard errors of what is right".into(),
+        )),
+    };
+    let lags = Bars {
+        words: Words::new("Memory of the residuals", "steps apart", "autocorrelation"),
+        bars: found.autocorrelation.iter().enumerate().map(|(i, r)| (i as f64 + 1.0, *r)).collect(),
+        width: 1.0,
+        expected: Some((
+            around(0.0, found.autocorrelation_error),
+            "within two standard errors of what is right".into(),
+        )),
+    };
+    let mut pictures = vec![];
+    if !found.tenths.is_empty() {
+        pictures.push(tenths.draw());
+    }
+    if !found.autocorrelation.is_empty() {
+        pictures.push(lags.draw());
+    }
+    if pictures.is_empty() {
+        return None;
+    }
+    let figure = Figure {
+        pictures,
+        caption: "Left: were forecasts right, true values would fall into each tenth of them equally often; a valley in the \
+                  middle means too sure, a hill too unsure, a slope too high or too low. Right: what is left after the rollout \
+                  of each sequence's own code should not remember itself; where it does, a larger state or code may help."
+            .into(),
+    };
+    let explanation = "What a good model leaves over looks like noise.";
+    Some(Section::new("What is left over", explanation).with(Block::Figure(figure)))
+}
+
+fn around(middle: f64, error: f64) -> Range {
+    Range { low: middle - error, high: middle + error }
+}
+
+fn settings(report: &FitReport) -> Section {
+    let explanation = "What the fit chose or was told; the file fit.toml in the model repeats it.";
+    Section::new("Settings", explanation).with(Block::Settings(report.settings.clone()))
+}

@@ -1,0 +1,180 @@
+//! A model at a glance: what it is, what it explains, where its members lie.
+
+use crate::explained::{ExplainedRow, explained_of};
+use crate::output::print;
+use crate::plan::{CodesFile, Format, InspectPlan};
+use crate::report::code_map::CodeMap;
+use crate::report::{Block, Figure, Page, Section};
+use crate::table::{Align, TextTable, percent};
+use anyhow::{Context, Result};
+use mtds::generator::Role;
+use mtds::store::{Member, ModelBundle};
+use mtds_data::directory::write_file_atomic;
+use mtds_data::model::load_model;
+use mtds_data::{Column, Table, write_table};
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+pub(super) fn inspect(plan: &InspectPlan, path: &Path, stdout: &mut dyn Write) -> Result<()> {
+    let bundle = load_model(path)?;
+    let map = match bundle.members.is_empty() {
+        true => None,
+        false => Some(CodeMap::of(&bundle.members)?),
+    };
+    match (&plan.out, &map) {
+        (None, _) => {}
+        (Some(_), None) => {
+            anyhow::bail!("{}: the model keeps no members, so there are no codes", path.display())
+        }
+        (Some(CodesFile::Table(file)), Some(map)) => write_table(file, &codes(&bundle.members, map))?,
+        (Some(CodesFile::Map(file)), Some(map)) => {
+            let page = page(path, &bundle, map).render();
+            write_file_atomic(file, page.as_bytes())?;
+        }
+    }
+    let text = match plan.common.format {
+        Format::Json => {
+            format!("{}\n", serde_json::to_string_pretty(&document(plan, path, &bundle, map.as_ref()))?)
+        }
+        Format::Text => text(plan, path, &bundle, map.as_ref()).context("the model's settings")?,
+    };
+    print(stdout, &text)
+}
+
+/// The codes as a table: series, label, code with its uncertainty, place on the map.
+fn codes(members: &[Member], map: &CodeMap) -> Table {
+    let numbers = |of: &dyn Fn(usize, &Member) -> f64| {
+        Column::Number(members.iter().enumerate().map(|(i, member)| of(i, member)).collect())
+    };
+    let mut table = Table::new()
+        .with("series", Column::Text(members.iter().map(|m| m.id.clone()).collect()))
+        .with("label", Column::Text(members.iter().map(|m| m.label.clone().unwrap_or_default()).collect()));
+    for d in 0..map.axes.directions.len() {
+        table = table
+            .with(format!("z{}", d + 1), numbers(&|_, m| m.code_mean[d]))
+            .with(format!("z{}_sd", d + 1), numbers(&|_, m| m.code_std_dev[d]));
+    }
+    table.with("map_x", numbers(&|i, _| map.places[i].0)).with("map_y", numbers(&|i, _| map.places[i].1))
+}
+
+/// What the model is, by name and value.
+fn facts(bundle: &ModelBundle) -> Vec<(&'static str, String)> {
+    let (model, provenance) = (&bundle.model, &bundle.provenance);
+    let base = model.base();
+    let blocks = |wanted: fn(&Role) -> bool| {
+        let named = model.layout().blocks().iter().filter(|b| wanted(&b.role) && b.spec.len > 0);
+        listed(&named.map(|b| b.spec.name.to_owned()).collect::<Vec<_>>())
+    };
+    vec![
+        ("base model", format!("{}, state of {}", base.kind(), base.d_state())),
+        ("outputs", listed(&provenance.output_names)),
+        ("inputs", listed(&provenance.input_names)),
+        ("code", model.d_code().to_string()),
+        ("adapted to each member", blocks(|role| *role == Role::Adapted)),
+        ("shared by the family", blocks(|role| *role == Role::Shared)),
+        ("learned numbers", model.n_parameters().to_string()),
+        ("members", bundle.members.len().to_string()),
+        ("learned by", format!("mtds {}, seed {}", provenance.program_version, provenance.seed)),
+        ("data", format!("fingerprint {}", provenance.fingerprint)),
+    ]
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn document(
+    plan: &InspectPlan,
+    path: &Path,
+    bundle: &ModelBundle,
+    map: Option<&CodeMap>,
+) -> serde_json::Value {
+    let member = |(i, m): (usize, &Member)| {
+        json!({"series": m.id, "label": m.label, "code": m.code_mean, "std_dev": m.code_std_dev,
+               "map": map.map(|map| [map.places[i].0, map.places[i].1])})
+    };
+    json!({
+        "verb": "inspect",
+        "version": env!("CARGO_PKG_VERSION"),
+        "model": path,
+        "base": bundle.model.base().kind(),
+        "d_state": bundle.model.base().d_state(),
+        "d_code": bundle.model.d_code(),
+        "outputs": bundle.provenance.output_names,
+        "inputs": bundle.provenance.input_names,
+        "fingerprint": bundle.provenance.fingerprint,
+        "explained": explained_of(bundle),
+        "axes": map.map(|map| json!({"shares": map.axes.shares, "directions": map.axes.directions})),
+        "members": bundle.members.iter().enumerate().map(member).collect::<Vec<_>>(),
+        "file": plan.out.as_ref().map(file),
+    })
+}
+
+fn file(out: &CodesFile) -> &Path {
+    match out {
+        CodesFile::Map(path) | CodesFile::Table(path) => path,
+    }
+}
+
+fn text(plan: &InspectPlan, path: &Path, bundle: &ModelBundle, map: Option<&CodeMap>) -> Result<String> {
+    let mut out = format!("{}\n", path.display());
+    let facts = facts(bundle);
+    let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    facts.iter().for_each(|(name, value)| out.push_str(&format!("  {name:<width$}  {value}\n")));
+    let explained = explained_of(bundle);
+    if !explained.is_empty() {
+        out.push_str("\nvariance of each output that rollouts explain\n");
+        out.push_str(&explained_table(&explained, bundle.model.d_code()));
+    }
+    if let Some(map) = map.filter(|map| map.axes.shares.len() > 1) {
+        let shares: Vec<String> = map.axes.shares.iter().map(|share| percent(*share)).collect();
+        out.push_str(&format!("\nspread of the codes along their principal axes: {}\n", shares.join(", ")));
+    }
+    if let Some(left) = &plan.out {
+        out.push_str(&format!(
+            "\nleft in {}: the codes of {} members\n",
+            file(left).display(),
+            bundle.members.len()
+        ));
+    }
+    Ok(out)
+}
+
+fn explained_table(rows: &[ExplainedRow], d_code: usize) -> String {
+    let alone: Vec<String> = (1..=d_code).map(|d| format!("z{d} alone")).collect();
+    let mut head = vec![("output", Align::Left), ("with the code", Align::Right), ("without", Align::Right)];
+    head.extend(alone.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = TextTable::new(&head);
+    for row in rows {
+        let mut cells = vec![row.output.clone(), percent(row.with_code), percent(row.without_code)];
+        cells.extend(row.alone.iter().map(|share| percent(*share)));
+        table.push(cells);
+    }
+    table.render()
+}
+
+fn page(path: &Path, bundle: &ModelBundle, map: &CodeMap) -> Page {
+    let figure = Figure {
+        pictures: vec![map.picture(&bundle.members)],
+        caption: "Every dot is one member of the family at the mean of its code; members near each other behave alike. \
+                  Colours are labels, which learning never saw."
+            .into(),
+    };
+    let settings = facts(bundle).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    Page {
+        title: "Map of the codes".into(),
+        subtitle: format!("The members of the family that `{}` was learned from.", path.display()),
+        facts: vec![],
+        sections: vec![
+            Section::new(
+                "Where the members lie",
+                "A code of a few numbers says how a member differs from the others.",
+            )
+            .with(Block::Figure(figure)),
+            Section::new("What the model is", "Its sizes, and which parts of it the code changes.")
+                .with(Block::Settings(settings)),
+        ],
+        colophon: format!("Made by mtds {} inspect.", env!("CARGO_PKG_VERSION")),
+    }
+}
