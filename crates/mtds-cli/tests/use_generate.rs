@@ -6,7 +6,6 @@ mod noise;
 mod program;
 
 use learned::{close, csv, growth_model, number, oscillator_model, pushed_model};
-use mtds::Lds;
 use mtds::predict::CodePath;
 use mtds::store::ModelBundle;
 use mtds_data::model::load_model;
@@ -14,7 +13,7 @@ use mtds_data::{ReadFamily, ReadOptions};
 use program::{json, must, must_fail};
 use std::path::Path;
 
-fn bundle(folder: &Path) -> ModelBundle<Lds> {
+fn bundle(folder: &Path) -> ModelBundle {
     load_model(&folder.join("model")).expect("a model")
 }
 

@@ -6,9 +6,9 @@ mod noise;
 mod program;
 
 use learned::{close, csv, growth_model, number, oscillator_model};
+use mtds::Signal;
 use mtds::infer::{MapLaplace, Online};
 use mtds::random::stream;
-use mtds::{Lds, Signal};
 use mtds_data::ReadOptions;
 use mtds_data::model::load_model;
 use program::{json, must, must_fail};
@@ -22,7 +22,7 @@ const FORECAST: u64 = 8 << 40;
 fn posteriors_are_those_of_the_library() {
     let folder = growth_model();
     let rows = csv(&must(folder.path(), "infer model growth.csv --seen 12 -q --seed 3"));
-    let bundle = load_model::<Lds>(&folder.path().join("model")).expect("a model");
+    let bundle = load_model(&folder.path().join("model")).expect("a model");
     let online: Online =
         serde_json::from_value(bundle.provenance.settings["online"].clone()).expect("settings");
     let read =
@@ -129,7 +129,7 @@ fn forecasts_are_those_of_the_library_at_the_times_of_the_file() {
     let first: Vec<_> = rows[..10].iter().map(|row| row["t"].as_str()).collect();
     assert_eq!((first[0], first[7], first[8]), ("2023-02-21", "2023-02-28", "2023-03-01"));
 
-    let bundle = load_model::<Lds>(&folder.path().join("model")).expect("a model");
+    let bundle = load_model(&folder.path().join("model")).expect("a model");
     let online: Online =
         serde_json::from_value(bundle.provenance.settings["online"].clone()).expect("settings");
     let read =

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mtds::base::BaseModel;
+use mtds::base::Kinds;
 use mtds::store::{self, ModelBundle};
 
 use crate::directory::{read_directory, write_directory};
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 /// # Errors
 /// [`Error::Model`] for a bundle that could not be read back, and those of
 /// [`write_directory`]. After any of them the destination is as it was.
-pub fn save_model<B: BaseModel>(path: &Path, bundle: &ModelBundle<B>) -> Result<()> {
+pub fn save_model(path: &Path, bundle: &ModelBundle) -> Result<()> {
     let files = bundle.to_files().map_err(Error::model(path))?;
     write_directory(path, &files)
 }
@@ -23,18 +23,17 @@ pub fn save_model<B: BaseModel>(path: &Path, bundle: &ModelBundle<B>) -> Result<
 /// # Errors
 /// [`Error::Model`] names the file inside the directory and what is wrong with it; those of
 /// [`read_directory`].
-pub fn load_model<B: BaseModel>(path: &Path) -> Result<ModelBundle<B>> {
-    let files = read_directory(path, &store::REQUIRED_FILE_NAMES)?;
-    ModelBundle::from_files(&files).map_err(Error::model(path))
+pub fn load_model(path: &Path) -> Result<ModelBundle> {
+    load_model_of(&Kinds::built_in(), path)
 }
 
-/// The kind of base model in the directory `path`, by which to choose the type for [`load_model`].
+/// [`load_model`] where other kinds of base model may be found than those of `mtds`.
 ///
 /// # Errors
-/// As [`load_model`], for the configuration alone.
-pub fn model_kind(path: &Path) -> Result<String> {
-    let files = read_directory(path, &[store::CONFIG_FILE])?;
-    store::kind_of(&files[0].1).map_err(Error::model(path))
+/// As [`load_model`].
+pub fn load_model_of(kinds: &Kinds, path: &Path) -> Result<ModelBundle> {
+    let files = read_directory(path, &store::REQUIRED_FILE_NAMES)?;
+    ModelBundle::from_files_of(kinds, &files).map_err(Error::model(path))
 }
 
 #[cfg(test)]
@@ -47,7 +46,7 @@ mod tests {
     use mtds::store::{CARD_FILE, CONFIG_FILE, Member, Provenance, WEIGHTS_FILE};
     use mtds::{Model, ModelSpec, random};
 
-    fn bundle(seed: u64, ids: &[&str]) -> ModelBundle<Lds> {
+    fn bundle(seed: u64, ids: &[&str]) -> ModelBundle {
         let spec = ModelSpec::new(Lds::new(2, 1, 0), 2);
         let mut random = random::stream(seed, 0);
         let member = |id: &&str| Member {
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn assert_same(found: &ModelBundle<Lds>, wanted: &ModelBundle<Lds>) {
+    fn assert_same(found: &ModelBundle, wanted: &ModelBundle) {
         assert_eq!(found.model.parameters(), wanted.model.parameters());
         assert_eq!(found.provenance, wanted.provenance);
         assert_eq!(found.members, wanted.members);
@@ -83,7 +82,6 @@ mod tests {
         let sandbox = tempfile::tempdir().unwrap();
         let path = sandbox.path().join("model");
         save_model(&path, &bundle(1, &["a", "b"])).unwrap();
-        assert_eq!(model_kind(&path).unwrap(), "lds");
         assert_same(&load_model(&path).unwrap(), &bundle(1, &["a", "b"]));
         let mut names: Vec<_> =
             fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -120,7 +118,7 @@ mod tests {
             let path = sandbox.path().join("model");
             save_model(&path, &bundle(1, &[])).unwrap();
             fs::remove_file(path.join(name)).unwrap();
-            let error = load_model::<Lds>(&path).unwrap_err();
+            let error = load_model(&path).unwrap_err();
             assert!(matches!(&error, Error::MissingFile { name: missing, .. } if missing == name), "{error}");
             assert!(error.to_string().contains(&format!("model: has no `{name}`")), "{error}");
         }
@@ -143,18 +141,17 @@ mod tests {
             save_model(&path, &bundle(1, &["a"])).unwrap();
             let bytes = fs::read(path.join(name)).unwrap();
             fs::write(path.join(name), &bytes[..bytes.len() / 2]).unwrap();
-            let error = load_model::<Lds>(&path).unwrap_err();
+            let error = load_model(&path).unwrap_err();
             assert!(matches!(&error, Error::Model { path: named, .. } if *named == path), "{error}");
             let text = error.to_string();
             assert!(text.contains(&format!("model: {name}: not ")) && text.contains("cut short"), "{text}");
-            assert_eq!(model_kind(&path).is_ok(), name == WEIGHTS_FILE);
         }
     }
 
     #[test]
     fn there_must_be_a_directory() {
         let sandbox = tempfile::tempdir().unwrap();
-        let error = load_model::<Lds>(&sandbox.path().join("absent")).unwrap_err();
+        let error = load_model(&sandbox.path().join("absent")).unwrap_err();
         assert!(matches!(error, Error::NotADirectory { found: "nothing", .. }), "{error}");
     }
 }

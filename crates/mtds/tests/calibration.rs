@@ -10,7 +10,6 @@ mod common;
 
 use common::{LOG_NOISE, draw_member, impulse, model, spec, with_noise_times};
 use mtds::Model;
-use mtds::base::Lds;
 use mtds::infer::{Online, Posterior};
 use mtds::predict::{CENTRAL_LEVELS, Scores, score};
 use mtds::random::{Random, stream};
@@ -27,7 +26,7 @@ const N_TIME: usize = 20;
 /// Of all dimensions together; Bonferroni's share of it for each.
 const FALSE_ALARM_RATE: f64 = 1e-3;
 
-fn family() -> Model<Lds> {
+fn family() -> Model {
     model(spec(2, 1, D_CODE), 1.0, LOG_NOISE, 42)
 }
 
@@ -50,7 +49,7 @@ fn rank(posterior: &Posterior, d: usize, truth: f64, random: &mut Random) -> usi
 }
 
 /// Ranks of the true code, per dimension, when data come from `truth` and posteriors from `believed`.
-fn ranks(truth: &Model<Lds>, believed: &Model<Lds>) -> Vec<Vec<usize>> {
+fn ranks(truth: &Model, believed: &Model) -> Vec<Vec<usize>> {
     let inputs = impulse(N_TIME);
     let replicate = |i: u64| -> Vec<usize> {
         let mut random = stream(2018, i);

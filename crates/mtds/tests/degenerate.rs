@@ -4,7 +4,6 @@ mod common;
 
 use common::compare::{deviation, expectation};
 use common::{LOG_NOISE, draw_member, impulse, model, spec};
-use mtds::base::Lds;
 use mtds::family::{Family, Scaling, Sequence, Signal};
 use mtds::infer::{
     AdaptiveImportance, CarriedState, NoiseBelief, Online, Points, Posterior, Status, Tracker,
@@ -15,11 +14,11 @@ use mtds::learn::{
 use mtds::random::stream;
 use mtds::{Model, Result};
 
-fn family() -> Model<Lds> {
+fn family() -> Model {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, 42)
 }
 
-fn follow<'m>(model: &'m Model<Lds>, outputs: &Signal, settings: Online) -> Result<Tracker<'m, Lds>> {
+fn follow<'m>(model: &'m Model, outputs: &Signal, settings: Online) -> Result<Tracker<'m>> {
     model.track(outputs, Some(&impulse(outputs.n_time())), settings, stream(20, 0))
 }
 

@@ -16,7 +16,7 @@ use rand::SeedableRng;
 use serde_json::json;
 
 /// A family with two-dimensional codes; seeds make unlike ones.
-fn family(seed: u64) -> Model<Lds> {
+fn family(seed: u64) -> Model {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, seed)
 }
 
@@ -27,12 +27,12 @@ fn light() -> Online {
     Online { importance, mode_starts: 4, every: 10, ..Online::default() }
 }
 
-fn ensemble(models: &[Model<Lds>]) -> Ensemble<Lds> {
+fn ensemble(models: &[Model]) -> Ensemble {
     Ensemble::new(models.iter().map(|model| Candidate::new(model.clone(), light())).collect()).unwrap()
 }
 
 /// The same model for outputs of another unit.
-fn scaled(model: &Model<Lds>, offset: f64, scale: f64) -> Model<Lds> {
+fn scaled(model: &Model, offset: f64, scale: f64) -> Model {
     let scaling: Scaling = serde_json::from_value(json!({
         "outputs": {"offset": [offset], "scale": [scale]},
         "inputs": {"offset": [0.0], "scale": [1.0]},
@@ -41,7 +41,7 @@ fn scaled(model: &Model<Lds>, offset: f64, scale: f64) -> Model<Lds> {
     Model::new(model.spec().clone(), scaling, model.parameters().to_vec()).unwrap()
 }
 
-fn member(model: &Model<Lds>, n_time: usize, i: u64) -> (Signal, Signal) {
+fn member(model: &Model, n_time: usize, i: u64) -> (Signal, Signal) {
     let mut random = stream(70, i);
     let inputs = own_inputs(n_time, &mut random);
     let (_, outputs) = draw_member(model, &inputs, n_time, &mut random);
@@ -234,7 +234,7 @@ fn threads_change_nothing() {
 fn candidates_far_below_the_best_are_dropped() {
     let models = [family(42), family(43), family(44)];
     let kept = |nats, evidence: &[f64]| {
-        let seed = |c: &Candidate<Lds>| models.iter().position(|m| m.parameters() == c.model.parameters());
+        let seed = |c: &Candidate| models.iter().position(|m| m.parameters() == c.model.parameters());
         let kept = ensemble(&models).keep_within(nats, evidence)?;
         Ok::<_, mtds::Error>(kept.candidates().iter().map(|c| seed(c).unwrap()).collect::<Vec<_>>())
     };
@@ -258,7 +258,7 @@ fn candidates_far_below_the_best_are_dropped() {
 #[test]
 fn what_makes_no_ensemble_is_refused() {
     let usual = || Candidate::new(family(42), light());
-    let other = |change: fn(&mut Candidate<Lds>)| {
+    let other = |change: fn(&mut Candidate)| {
         let mut candidate = usual();
         change(&mut candidate);
         vec![usual(), candidate]
@@ -292,7 +292,7 @@ fn a_refused_observation_leaves_all_candidates_as_they_were() {
     ] {
         let error = tracker.observe(&y, &u).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
-        assert!(tracker.trackers().iter().all(|t: &Tracker<'_, Lds>| t.n_observed_steps() == 0));
+        assert!(tracker.trackers().iter().all(|t: &Tracker<'_>| t.n_observed_steps() == 0));
     }
 }
 

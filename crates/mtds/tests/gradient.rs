@@ -16,13 +16,13 @@ const D_CODE: usize = 3;
 /// Two outputs, gaps, one's own inputs.
 struct Case {
     name: &'static str,
-    model: Model<Lds>,
+    model: Model,
     outputs: Signal,
     inputs: Signal,
     prior: GaussianMixture,
 }
 
-fn case(name: &'static str, spec: ModelSpec<Lds>, prior: GaussianMixture) -> Case {
+fn case(name: &'static str, spec: ModelSpec, prior: GaussianMixture) -> Case {
     let mut random = stream(70, 0);
     // Outputs come from a model with diagonal noise, whatever the noise of the one under test.
     let source = model(ModelSpec::new(Lds::new(3, 2, 1), D_CODE), 1.0, LOG_NOISE, 71);

@@ -69,7 +69,7 @@ enum Inputs {
     Own,
 }
 
-fn objective(sizes: Sizes, inputs: Inputs, carriers: Carriers) -> MonteCarloObjective<mtds::base::Lds> {
+fn objective(sizes: Sizes, inputs: Inputs, carriers: Carriers) -> MonteCarloObjective {
     let model = model(spec(4, 1, 2), 1.0, LOG_NOISE, 42);
     let common = impulse(sizes.steps);
     let member = |i: usize| {

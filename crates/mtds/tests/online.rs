@@ -4,14 +4,13 @@ mod common;
 
 use common::{LOG_NOISE, draw_member, impulse, model, on_threads, own_inputs, spec};
 use mtds::Model;
-use mtds::base::Lds;
 use mtds::family::Signal;
 use mtds::infer::{AdaptiveImportance, NoiseBelief, Online, Tracker};
 use mtds::predict::{Estimate, Forecast, score};
 use mtds::random::stream;
 use rayon::prelude::*;
 
-fn family() -> Model<Lds> {
+fn family() -> Model {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, 42)
 }
 
@@ -27,19 +26,19 @@ fn light(history: Option<usize>) -> Online {
 }
 
 /// A sequence with inputs that keep the state moving.
-fn member(model: &Model<Lds>, n_time: usize, i: u64) -> (Signal, Signal) {
+fn member(model: &Model, n_time: usize, i: u64) -> (Signal, Signal) {
     let mut random = stream(60, i);
     let inputs = own_inputs(n_time, &mut random);
     let (_, outputs) = draw_member(model, &inputs, n_time, &mut random);
     (outputs, inputs)
 }
 
-fn track<'m>(model: &'m Model<Lds>, outputs: &Signal, inputs: &Signal, settings: Online) -> Tracker<'m, Lds> {
+fn track<'m>(model: &'m Model, outputs: &Signal, inputs: &Signal, settings: Online) -> Tracker<'m> {
     model.track(outputs, Some(inputs), settings, stream(61, 0)).unwrap()
 }
 
 /// Everything that a caller can see, to the bit.
-fn bits(tracker: &mut Tracker<'_, Lds>) -> Vec<u64> {
+fn bits(tracker: &mut Tracker<'_>) -> Vec<u64> {
     let posterior = tracker.posterior().unwrap();
     let mut all: Vec<f64> = [posterior.draws().values(), posterior.weights()].concat();
     all.push(tracker.log_evidence().unwrap());

@@ -195,7 +195,7 @@ fn forecasts_come_in_data_units() {
 
 #[test]
 fn what_makes_no_model_is_refused() {
-    let error = |task: SingleTask<Lds>| task.model().unwrap_err().to_string();
+    let error = |task: SingleTask| task.model().unwrap_err().to_string();
     let new = || SingleTask::new(Lds::new(2, 1, 1));
     assert!(error(new().prior("emission", 0.0, 0.0)).contains("setting `prior`"));
     assert!(error(new().prior("emission", f64::NAN, 1.0)).contains("`emission`"));

@@ -3,14 +3,13 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, model, own_inputs, spec, with_gaps};
-use mtds::base::Lds;
 use mtds::family::Signal;
 use mtds::infer::{AdaptiveImportance, NoiseBelief, Online, Tracker, TrackerState};
 use mtds::random::stream;
 use mtds::{Error, Model};
 use serde_json::{Value, json};
 
-fn family() -> Model<Lds> {
+fn family() -> Model {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, 42)
 }
 
@@ -22,7 +21,7 @@ fn settings(noise: NoiseBelief) -> Online {
 
 const UNCERTAIN: NoiseBelief = NoiseBelief::Uncertain { mean: 0.1, std_dev: 0.3 };
 
-fn member(model: &Model<Lds>, n_time: usize) -> (Signal, Signal) {
+fn member(model: &Model, n_time: usize) -> (Signal, Signal) {
     let mut random = stream(80, 0);
     let inputs = own_inputs(n_time, &mut random);
     let (_, outputs) = draw_member(model, &inputs, n_time, &mut random);
@@ -30,7 +29,7 @@ fn member(model: &Model<Lds>, n_time: usize) -> (Signal, Signal) {
 }
 
 /// Takes steps, forecasts after each fourth, and gives all that can be seen, to the bit.
-fn go_on(tracker: &mut Tracker<'_, Lds>, (outputs, inputs): &(Signal, Signal)) -> Vec<u64> {
+fn go_on(tracker: &mut Tracker<'_>, (outputs, inputs): &(Signal, Signal)) -> Vec<u64> {
     let mut seen = vec![];
     for t in tracker.n_observed_steps()..outputs.n_time() {
         tracker.observe(outputs.row(t), inputs.row(t)).unwrap();
@@ -76,7 +75,7 @@ fn a_restored_tracker_goes_on_to_the_same_bits() {
 fn observations_that_nothing_fits_survive_storing() {
     let model = family();
     let mut tracker = Tracker::new(&model, settings(NoiseBelief::Learned), stream(82, 0)).unwrap();
-    let run = |tracker: &mut Tracker<'_, Lds>, from: usize, to: usize| {
+    let run = |tracker: &mut Tracker<'_>, from: usize, to: usize| {
         for t in from..to {
             tracker.observe(&[if t == 3 { 1e30 } else { 0.1 }], &[0.0]).unwrap();
         }

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use mtds::base::Lds;
 use mtds::baseline::{SingleTask, SingleTaskFit};
 use mtds::family::Signal;
 use mtds::predict::Forecast;
@@ -19,7 +18,7 @@ pub const N_SEQ: usize = 5;
 
 /// Ten climbs to a mode, 1 000 draws of warm-up, 600 draws, and the forecast of the remaining steps.
 pub struct Stl {
-    task: SingleTask<Lds>,
+    task: SingleTask,
     sequences: Vec<Signal>,
     at: usize,
     seed: u64,
@@ -39,7 +38,7 @@ impl Stl {
         }
     }
 
-    fn forecast(&self, i: usize, mut random: Random) -> Result<(Forecast, SingleTaskFit<Lds>)> {
+    fn forecast(&self, i: usize, mut random: Random) -> Result<(Forecast, SingleTaskFit)> {
         let (y, n_time) = (&self.sequences[i], self.sequences[i].n_time());
         let horizon = n_time.saturating_sub(self.at).max(1);
         let inputs = impulse(self.at + horizon);

@@ -21,7 +21,7 @@ const NAME: &str = "w2";
 
 /// The training step, with its optimiser's state.
 pub struct W2 {
-    objective: MonteCarloObjective<Lds>,
+    objective: MonteCarloObjective,
     groups: Vec<ParameterGroup>,
     codes: CodePacks<f32>,
     uniforms: Vec<f64>,
@@ -62,7 +62,7 @@ impl W2 {
 
 /// Gradient and loss; the peers' loss leaves out the constant of the Gaussian density.
 fn gradient(
-    objective: &mut MonteCarloObjective<Lds>,
+    objective: &mut MonteCarloObjective,
     parameters: &[f32],
     codes: &CodePacks<f32>,
     uniforms: &[f64],
@@ -106,7 +106,7 @@ impl Work for W2 {
 }
 
 /// υ, skew, B₁, B₂, C and x₀ from the code; everything else fixed.
-fn spec() -> ModelSpec<Lds> {
+fn spec() -> ModelSpec {
     ModelSpec::new(Lds::new(4, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[N_HIDDEN], Activation::Sigmoid)

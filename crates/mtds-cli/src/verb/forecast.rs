@@ -3,8 +3,7 @@
 use super::delivery::{Content, Delivery, append};
 use super::infer::STREAM;
 use super::observed;
-use super::posterior::Inference;
-use crate::base::{AnyModel, SizedBase, WithModel};
+use super::posterior::{Inference, online_of};
 use crate::interrupt::Interrupt;
 use crate::plan::{ForecastPlan, UsageError, Verbosity};
 use crate::progress::{Progress, Stage};
@@ -12,6 +11,7 @@ use anyhow::{Result, bail};
 use mtds::predict::{Forecast, MAX_DRAWS};
 use mtds::random::stream;
 use mtds::store::{ModelBundle, Provenance};
+use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table};
 use serde_json::json;
 use std::io::Write;
@@ -26,11 +26,11 @@ const FORECAST_STREAM: u64 = 8 << 40;
 /// A model or data that cannot be read, or do not fit each other; inputs of the future that are not there; a file
 /// that cannot be written; an interrupt.
 pub fn run(plan: &ForecastPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
-    let model = AnyModel::load(&plan.model)?;
-    let read = observed::read(&plan.source, model.provenance(), plan.common.verbosity)?;
-    let steps = all_steps(plan, &read, model.provenance())?;
-    let inference = Inference { method: plan.method, online: model.online(), n_draws: MAX_DRAWS };
-    let table = model.with(Job { plan, interrupt, read: &read, steps: &steps, inference })?;
+    let bundle = load_model(&plan.model)?;
+    let read = observed::read(&plan.source, &bundle.provenance, plan.common.verbosity)?;
+    let steps = all_steps(plan, &read, &bundle.provenance)?;
+    let inference = Inference { method: plan.method, online: online_of(&bundle), n_draws: MAX_DRAWS };
+    let table = Job { plan, interrupt, read: &read, steps: &steps, inference }.run(&bundle)?;
     let n_seq = steps.iter().filter(|steps| !steps.is_empty()).count();
     let line = format!("forecasts of {n_seq} sequences, {} rows", table.n_rows());
     let facts = [
@@ -90,7 +90,7 @@ fn steps(plan: &ForecastPlan, read: &ReadFamily, provenance: &Provenance, i: usi
     Ok(seen..seen + horizon)
 }
 
-/// What is left to do once the data are there, for any kind of base model.
+/// What is left to do once the data are there.
 struct Job<'a> {
     plan: &'a ForecastPlan,
     interrupt: &'a Interrupt,
@@ -99,10 +99,8 @@ struct Job<'a> {
     inference: Inference,
 }
 
-impl WithModel for Job<'_> {
-    type Output = Result<Table>;
-
-    fn run<B: SizedBase>(self, bundle: &ModelBundle<B>) -> Result<Table> {
+impl Job<'_> {
+    fn run(self, bundle: &ModelBundle) -> Result<Table> {
         let Self { plan, interrupt, read, steps, inference } = &self;
         let (family, seed) = (&read.family, plan.common.seed);
         let one = |i: usize| -> Result<Table> {

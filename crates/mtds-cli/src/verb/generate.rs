@@ -3,7 +3,6 @@
 use super::delivery::{Content, Delivery};
 use super::drive::{self, Drive};
 use super::known;
-use crate::base::{AnyModel, SizedBase, WithModel};
 use crate::plan::{CodesPlan, GeneratePlan};
 use anyhow::Result;
 use mtds::infer::{Diagnostics, Method, Points};
@@ -11,6 +10,7 @@ use mtds::random::{Random, stream};
 use mtds::store::ModelBundle;
 use mtds::{Family, Model, Posterior, Signal};
 use mtds_data::TimeAxis;
+use mtds_data::model::load_model;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
@@ -25,9 +25,9 @@ const NOISE_STREAM: u64 = 10 << 40;
 /// A model or inputs that cannot be read; members that it does not know and codes that do not fit; a file that cannot
 /// be written.
 pub fn run(plan: &GeneratePlan, stdout: &mut dyn Write) -> Result<()> {
-    let model = AnyModel::load(&plan.model)?;
-    let drive = Drive::new(&plan.drive, model.provenance(), plan.common.verbosity)?;
-    let (family, time, codes) = model.with(Job { plan, drive: &drive })?;
+    let bundle = load_model(&plan.model)?;
+    let drive = Drive::new(&plan.drive, &bundle.provenance, plan.common.verbosity)?;
+    let (family, time, codes) = Job { plan, drive: &drive }.run(&bundle)?;
     let line = format!("{} generated sequences", family.n_seq());
     let facts =
         [("model", json!(plan.model)), ("n_seq", json!(family.n_seq())), ("codes", Value::Object(codes))];
@@ -35,7 +35,7 @@ pub fn run(plan: &GeneratePlan, stdout: &mut dyn Write) -> Result<()> {
     delivery.deliver(Content::family(family, time), &facts, &line, stdout)
 }
 
-/// What is left to do once the inputs are there, for any kind of base model.
+/// What is left to do once the inputs are there.
 struct Job<'a> {
     plan: &'a GeneratePlan,
     drive: &'a Drive,
@@ -48,10 +48,8 @@ struct Wanted {
     like: Option<String>,
 }
 
-impl WithModel for Job<'_> {
-    type Output = Result<(Family, TimeAxis, Map<String, Value>)>;
-
-    fn run<B: SizedBase>(self, bundle: &ModelBundle<B>) -> Self::Output {
+impl Job<'_> {
+    fn run(self, bundle: &ModelBundle) -> Result<(Family, TimeAxis, Map<String, Value>)> {
         let Self { plan, drive } = self;
         let (mut made, mut codes) = (vec![], Map::new());
         for (i, wanted) in wanted(plan, bundle)?.into_iter().enumerate() {
@@ -73,7 +71,7 @@ impl WithModel for Job<'_> {
 }
 
 /// The codes that are meant.
-fn wanted<B: SizedBase>(plan: &GeneratePlan, bundle: &ModelBundle<B>) -> Result<Vec<Wanted>> {
+fn wanted(plan: &GeneratePlan, bundle: &ModelBundle) -> Result<Vec<Wanted>> {
     let k = bundle.model.d_code();
     let numbered = |what: &str, codes: Vec<Vec<f64>>| {
         let one = |(i, code)| Wanted { id: format!("{what}-{}", i + 1), code, like: None };
@@ -100,8 +98,8 @@ fn wanted<B: SizedBase>(plan: &GeneratePlan, bundle: &ModelBundle<B>) -> Result<
 }
 
 /// A sequence with the noise of observations: one draw of the forecast that knows the code and has seen nothing.
-fn noisy<B: SizedBase>(
-    model: &Model<B>,
+fn noisy(
+    model: &Model,
     code: &[f64],
     (inputs, n_time): (Option<&Signal>, usize),
     random: &mut Random,

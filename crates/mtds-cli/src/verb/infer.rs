@@ -2,8 +2,7 @@
 
 use super::delivery::{Content, Delivery, append};
 use super::observed;
-use super::posterior::{CHAINS, Found, Inference};
-use crate::base::{AnyModel, SizedBase, WithModel};
+use super::posterior::{CHAINS, Found, Inference, online_of};
 use crate::interrupt::Interrupt;
 use crate::plan::InferPlan;
 use crate::progress::{Progress, Stage};
@@ -12,6 +11,7 @@ use clap::ValueEnum;
 use mtds::infer::{Points, Status};
 use mtds::random::{Random, stream};
 use mtds::store::ModelBundle;
+use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table, TableWriter};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -27,10 +27,10 @@ const DRAW_STREAM: u64 = 7 << 40;
 /// # Errors
 /// A model or data that cannot be read, or do not fit each other; a file that cannot be written; an interrupt.
 pub fn run(plan: &InferPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
-    let model = AnyModel::load(&plan.model)?;
-    let read = observed::read(&plan.source, model.provenance(), plan.common.verbosity)?;
-    let inference = Inference { method: plan.method, online: model.online(), n_draws: plan.n_draws };
-    let table = model.with(Job { plan, interrupt, read: &read, inference })?;
+    let bundle = load_model(&plan.model)?;
+    let read = observed::read(&plan.source, &bundle.provenance, plan.common.verbosity)?;
+    let inference = Inference { method: plan.method, online: online_of(&bundle), n_draws: plan.n_draws };
+    let table = Job { plan, interrupt, read: &read, inference }.run(&bundle)?;
     let counts = counts(&table);
     let said = counts.iter().map(|(status, n)| format!("{n} {status}")).collect::<Vec<_>>().join(", ");
     let line = format!("{} sequences: {said}", table.n_rows());
@@ -57,7 +57,7 @@ fn counts(table: &Table) -> BTreeMap<String, usize> {
     counts
 }
 
-/// What is left to do once the data are there, for any kind of base model.
+/// What is left to do once the data are there.
 struct Job<'a> {
     plan: &'a InferPlan,
     interrupt: &'a Interrupt,
@@ -71,10 +71,8 @@ struct Inferred {
     draws: Option<Table>,
 }
 
-impl WithModel for Job<'_> {
-    type Output = Result<Table>;
-
-    fn run<B: SizedBase>(self, bundle: &ModelBundle<B>) -> Result<Table> {
+impl Job<'_> {
+    fn run(self, bundle: &ModelBundle) -> Result<Table> {
         let Self { plan, interrupt, read, inference } = &self;
         let family = &read.family;
         let one = |i: usize| -> Result<Inferred> {

@@ -3,13 +3,13 @@
 use super::delivery::{Content, Delivery};
 use super::drive::{self, Drive};
 use super::known;
-use crate::base::{AnyModel, SizedBase, WithModel};
 use crate::plan::{MorphPlan, Waypoint};
 use anyhow::Result;
 use mtds::Family;
 use mtds::predict::CodePath;
 use mtds::store::ModelBundle;
 use mtds_data::TimeAxis;
+use mtds_data::model::load_model;
 use serde_json::json;
 use std::io::Write;
 
@@ -19,9 +19,9 @@ use std::io::Write;
 /// A model or inputs that cannot be read; members that it does not know and codes that do not fit; a file that cannot
 /// be written.
 pub fn run(plan: &MorphPlan, stdout: &mut dyn Write) -> Result<()> {
-    let model = AnyModel::load(&plan.model)?;
-    let drive = Drive::new(&plan.drive, model.provenance(), plan.common.verbosity)?;
-    let (family, time, waypoints) = model.with(Job { plan, drive: &drive })?;
+    let bundle = load_model(&plan.model)?;
+    let drive = Drive::new(&plan.drive, &bundle.provenance, plan.common.verbosity)?;
+    let (family, time, waypoints) = Job { plan, drive: &drive }.run(&bundle)?;
     let sequence = family.sequence(0);
     let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
     let facts = [("model", json!(plan.model)), ("path", json!(waypoints))];
@@ -29,16 +29,14 @@ pub fn run(plan: &MorphPlan, stdout: &mut dyn Write) -> Result<()> {
     delivery.deliver(Content::family(family, time), &facts, &line, stdout)
 }
 
-/// What is left to do once the inputs are there, for any kind of base model.
+/// What is left to do once the inputs are there.
 struct Job<'a> {
     plan: &'a MorphPlan,
     drive: &'a Drive,
 }
 
-impl WithModel for Job<'_> {
-    type Output = Result<(Family, TimeAxis, Vec<Vec<f64>>)>;
-
-    fn run<B: SizedBase>(self, bundle: &ModelBundle<B>) -> Self::Output {
+impl Job<'_> {
+    fn run(self, bundle: &ModelBundle) -> Result<(Family, TimeAxis, Vec<Vec<f64>>)> {
         let Self { plan, drive } = self;
         let codes = plan.path.iter().map(|waypoint| code(waypoint, plan, bundle));
         let codes = codes.collect::<Result<Vec<_>>>()?;
@@ -51,7 +49,7 @@ impl WithModel for Job<'_> {
     }
 }
 
-fn code<B: SizedBase>(waypoint: &Waypoint, plan: &MorphPlan, bundle: &ModelBundle<B>) -> Result<Vec<f64>> {
+fn code(waypoint: &Waypoint, plan: &MorphPlan, bundle: &ModelBundle) -> Result<Vec<f64>> {
     match waypoint {
         Waypoint::Member(option, id) => {
             Ok(known::member(option, id, &bundle.members, &plan.model)?.code_mean.clone())

@@ -2,10 +2,10 @@
 
 use crate::arguments::MethodName;
 use anyhow::{Context, Result};
-use mtds::base::BaseModel;
 use mtds::base::emission::Group;
 use mtds::infer::{CodeTarget, MapLaplace, Nuts, Online, Posterior, nuts};
 use mtds::random::Random;
+use mtds::store::ModelBundle;
 use mtds::{Model, Signal};
 
 /// Chains of NUTS: enough to see whether they agree.
@@ -33,6 +33,15 @@ pub(super) struct Found {
     pub(super) log_evidence: Option<f64>,
 }
 
+/// Key of the settings in a model under which the fit keeps how codes of new members are inferred.
+pub(super) const ONLINE_KEY: &str = "online";
+
+/// How codes of new members are inferred: as the fit chose, or the usual way.
+pub(super) fn online_of(bundle: &ModelBundle) -> Online {
+    let chosen = bundle.provenance.settings.get(ONLINE_KEY);
+    chosen.and_then(|value| serde_json::from_value(value.clone()).ok()).unwrap_or_default()
+}
+
 impl Inference {
     /// The posterior of a sequence, given all of `outputs`.
     ///
@@ -41,9 +50,9 @@ impl Inference {
     ///
     /// # Errors
     /// Outputs or inputs of the wrong size, or not finite.
-    pub(super) fn posterior<B: BaseModel>(
+    pub(super) fn posterior(
         &self,
-        model: &Model<B>,
+        model: &Model,
         outputs: &Signal,
         inputs: Option<&Signal>,
         mut random: Random,
@@ -75,9 +84,9 @@ impl Inference {
     }
 
     /// Chains that start at draws of the modes, so that heavier ones have more.
-    fn by_nuts<B: BaseModel>(
+    fn by_nuts(
         &self,
-        model: &Model<B>,
+        model: &Model,
         outputs: &Signal,
         inputs: Option<&Signal>,
         random: &mut Random,
@@ -98,7 +107,7 @@ impl Inference {
 }
 
 /// By how much the log density of the outputs falls from model to data units.
-fn log_unit<B: BaseModel>(model: &Model<B>, outputs: &Signal) -> f64 {
+fn log_unit(model: &Model, outputs: &Signal) -> f64 {
     let logs: Vec<f64> = (0..outputs.width()).map(|d| model.scaling().scale(d).ln()).collect();
     let row =
         |row: &[f64]| -> f64 { row.iter().zip(&logs).filter(|(y, _)| !y.is_nan()).map(|(_, log)| log).sum() };

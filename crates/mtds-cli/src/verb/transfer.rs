@@ -2,10 +2,9 @@
 
 use super::delivery::{Content, Delivery};
 use super::drive::{self, Driven};
-use super::posterior::Inference;
+use super::posterior::{Inference, online_of};
 use super::{infer, known, observed};
 use crate::arguments::MethodName;
-use crate::base::{AnyModel, SizedBase, WithModel};
 use crate::plan::{TransferPlan, UsageError};
 use anyhow::{Context, Result};
 use mtds::Family;
@@ -13,6 +12,7 @@ use mtds::infer::Online;
 use mtds::predict::MAX_DRAWS;
 use mtds::random::stream;
 use mtds::store::ModelBundle;
+use mtds_data::model::load_model;
 use mtds_data::{ReadFamily, TimeAxis};
 use serde_json::json;
 use std::io::Write;
@@ -22,13 +22,13 @@ use std::io::Write;
 /// # Errors
 /// A model without inputs; a model or data that cannot be read; ids that neither knows; a file that cannot be written.
 pub fn run(plan: &TransferPlan, stdout: &mut dyn Write) -> Result<()> {
-    let model = AnyModel::load(&plan.model)?;
-    if model.provenance().input_names.is_empty() {
+    let bundle = load_model(&plan.model)?;
+    if bundle.provenance.input_names.is_empty() {
         let problem = "the model has no inputs, so that a sequence is all style";
         return Err(UsageError::new("--content", problem, "mtds generate MODEL --like ID").into());
     }
-    let read = observed::read(&plan.source, model.provenance(), plan.common.verbosity)?;
-    let (family, time, code) = model.with(Job { plan, read: &read, online: model.online() })?;
+    let read = observed::read(&plan.source, &bundle.provenance, plan.common.verbosity)?;
+    let (family, time, code) = Job { plan, read: &read, online: online_of(&bundle) }.run(&bundle)?;
     let sequence = family.sequence(0);
     let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
     let facts = [
@@ -41,17 +41,15 @@ pub fn run(plan: &TransferPlan, stdout: &mut dyn Write) -> Result<()> {
     delivery.deliver(Content::family(family, time), &facts, &line, stdout)
 }
 
-/// What is left to do once the data are there, for any kind of base model.
+/// What is left to do once the data are there.
 struct Job<'a> {
     plan: &'a TransferPlan,
     read: &'a ReadFamily,
     online: Online,
 }
 
-impl WithModel for Job<'_> {
-    type Output = Result<(Family, TimeAxis, Vec<f64>)>;
-
-    fn run<B: SizedBase>(self, bundle: &ModelBundle<B>) -> Self::Output {
+impl Job<'_> {
+    fn run(self, bundle: &ModelBundle) -> Result<(Family, TimeAxis, Vec<f64>)> {
         let (plan, family) = (self.plan, &self.read.family);
         let i = known::find("--content", &plan.content, &ids(family), &plan.source.path)?;
         let inputs = observed::inputs_of(family, &bundle.provenance, i).context("the family has inputs")?;
@@ -66,7 +64,7 @@ impl WithModel for Job<'_> {
 
 impl Job<'_> {
     /// The code that the model knows, or else the posterior mean given the outputs in the data.
-    fn style<B: SizedBase>(&self, bundle: &ModelBundle<B>) -> Result<Vec<f64>> {
+    fn style(&self, bundle: &ModelBundle) -> Result<Vec<f64>> {
         let (plan, family) = (self.plan, &self.read.family);
         if let Some(member) = bundle.members.iter().find(|member| member.id == plan.style) {
             return Ok(member.code_mean.clone());

@@ -11,8 +11,9 @@
 mod checks;
 pub mod custom;
 pub mod emission;
+mod erased;
+mod kinds;
 pub mod lds;
-mod outlined;
 pub mod pd;
 pub mod recurrent;
 
@@ -20,15 +21,15 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use custom::{Custom, Step};
 pub use emission::{Noise, NoiseForm};
+pub use erased::Base;
+pub use kinds::Kinds;
 pub use lds::{InputMap, Lds};
-pub(crate) use outlined::{pull_back, roll_out};
 pub use pd::Pharmacodynamic;
 pub use recurrent::{Gru, OrthogonalRnn, Rnn};
 
 use crate::Result;
 use crate::generator::BlockSpec;
 use crate::kernel::Scalar;
-use crate::model::Kernels;
 
 /// The inputs of a rollout.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,17 @@ pub struct Trace<S> {
     pub outputs: Vec<S>,
     /// What the base model derives from θ once per rollout.
     pub system: Vec<S>,
+}
+
+impl<S: Scalar> Trace<S> {
+    fn new(n_time: usize, d_state: usize, d_obs: usize, system_len: usize) -> Self {
+        Self {
+            n_time,
+            states: vec![S::zero(); (n_time + 1) * d_state],
+            outputs: vec![S::zero(); n_time * d_obs],
+            system: vec![S::zero(); system_len],
+        }
+    }
 }
 
 /// Gradients of a scalar with respect to what a rollout produced and consumed.
@@ -104,23 +116,12 @@ pub trait BaseModel: Clone + std::fmt::Debug + Send + Sync + Serialize + Deseria
     /// The block of θ that holds the initial state.
     fn start_range(&self) -> std::ops::Range<usize>;
 
-    /// The operations of models with this base model, in a `static` of the crate that defines it, so that they are compiled
-    /// there and nowhere else:
-    /// ```ignore
-    /// fn kernels() -> &'static Kernels<Self> {
-    ///     static KERNELS: Kernels<MyBase> = Kernels::new();
-    ///     &KERNELS
-    /// }
-    /// ```
-    fn kernels() -> &'static Kernels<Self>;
+    /// Forgets the type: `Base::new(self)`. Written out in the crate that defines the base model, so that its rollouts are
+    /// compiled there and nowhere else.
+    fn erase(self) -> Base;
 
     /// Scratch for a rollout of `n_time` steps.
     fn trace<S: Scalar>(&self, n_time: usize) -> Trace<S> {
-        Trace {
-            n_time,
-            states: vec![S::zero(); (n_time + 1) * self.d_state()],
-            outputs: vec![S::zero(); n_time * self.d_obs()],
-            system: vec![S::zero(); self.system_len()],
-        }
+        Trace::new(n_time, self.d_state(), self.d_obs(), self.system_len())
     }
 }

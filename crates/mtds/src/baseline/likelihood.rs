@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::spread::Residuals;
 use crate::base::emission::{Batch, Group, Pull};
-use crate::base::{BaseModel, TraceGradient};
+use crate::base::{Base, TraceGradient};
 use crate::family::Family;
 use crate::learn::{Objective, ParameterGroup, StepReport};
 use crate::model::{GroupInputs, Model};
@@ -25,8 +25,8 @@ pub(crate) const LEAST_NOISE: f64 = 1e-5;
 
 /// The objective: a model without a code and the sequences arranged for scoring.
 #[derive(Debug)]
-pub struct LikelihoodObjective<B> {
-    model: Model<B>,
+pub struct LikelihoodObjective {
+    model: Model,
     batch: Batch<f64>,
     held_out: Option<Batch<f64>>,
 }
@@ -37,7 +37,7 @@ struct Pulled {
     d_theta: Vec<f64>,
 }
 
-impl<B: BaseModel> LikelihoodObjective<B> {
+impl LikelihoodObjective {
     /// Prepares learning of `model` from the sequences of `family`, watching those of `held_out`, or else
     /// those of the family itself.
     ///
@@ -45,7 +45,7 @@ impl<B: BaseModel> LikelihoodObjective<B> {
     ///
     /// # Errors
     /// A model with a code; widths that do not fit the model.
-    pub fn new(model: Model<B>, family: &Family, held_out: Option<&Family>) -> Result<Self> {
+    pub fn new(model: Model, family: &Family, held_out: Option<&Family>) -> Result<Self> {
         if model.d_code() != 0 {
             return Err(Error::shape("code of a model that all sequences share", 0, model.d_code()));
         }
@@ -57,7 +57,7 @@ impl<B: BaseModel> LikelihoodObjective<B> {
 
     /// The architecture that is being learned.
     #[must_use]
-    pub fn model(&self) -> &Model<B> {
+    pub fn model(&self) -> &Model {
         &self.model
     }
 
@@ -81,7 +81,7 @@ impl<B: BaseModel> LikelihoodObjective<B> {
         let mut residuals = Residuals::new(longest, p);
         for group in &self.batch.groups {
             let (inputs, mut trace) = (GroupInputs::<f64>::new(group), base.trace(group.n_time));
-            base.rollout(&theta, None, inputs.drive(group), &mut trace);
+            base.roll_out(&theta, None, inputs.drive(group), &mut trace);
             let length = group.n_time * p;
             for (member, &pattern) in group.pattern_of.iter().enumerate() {
                 for at in (0..length).filter(|&at| group.patterns[pattern][at]) {
@@ -117,22 +117,22 @@ impl<B: BaseModel> LikelihoodObjective<B> {
 }
 
 /// Adds the log likelihood of a group of sequences, and its gradient.
-fn pull<B: BaseModel>(base: &B, theta: &[f64], group: &Group<f64>, sum: &mut Pulled) {
+fn pull(base: &Base, theta: &[f64], group: &Group<f64>, sum: &mut Pulled) {
     let (inputs, mut trace) = (GroupInputs::<f64>::new(group), base.trace(group.n_time));
-    base.rollout(theta, None, inputs.drive(group), &mut trace);
+    base.roll_out(theta, None, inputs.drive(group), &mut trace);
     let weights = vec![1.0; group.n_members()];
     let mut d_outputs = vec![0.0; trace.outputs.len()];
     let gradients = (d_outputs.as_mut_slice(), sum.d_theta.as_mut_slice());
     sum.log_likelihood += base.noise().pull(theta, &trace.outputs, group, Pull::Dense(&weights), gradients);
     let mut d_start = vec![0.0; base.d_state()];
     let gradient = TraceGradient { outputs: &d_outputs, theta: &mut sum.d_theta, start: &mut d_start };
-    base.adjoint(theta, inputs.drive(group), &trace, gradient);
+    base.pull_back(theta, inputs.drive(group), &trace, gradient);
     for (at, d) in base.start_range().zip(d_start) {
         sum.d_theta[at] += d;
     }
 }
 
-impl<B: BaseModel> Objective for LikelihoodObjective<B> {
+impl Objective for LikelihoodObjective {
     fn groups(&self) -> Vec<ParameterGroup> {
         let group = |tensor: crate::generator::Tensor| ParameterGroup {
             range: tensor.range(),

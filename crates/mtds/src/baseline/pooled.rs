@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::likelihood::LikelihoodObjective;
 use super::spread::{Residuals, Spread};
 use super::subspace::{Feedthrough, LinearSystem, Subspace};
-use crate::base::{BaseModel, Lds, NoiseForm};
+use crate::base::{Lds, NoiseForm};
 use crate::family::{Family, Scaling, Signal};
 use crate::generator::Role;
 use crate::learn::{Control, Interpolation, Outcome, Progress, ScalingRule, Schedule, Trainer, TrainingPlan};
@@ -49,7 +49,7 @@ impl Default for PooledSettings {
 /// A linear system that a whole family shares.
 #[derive(Clone, Debug)]
 pub struct PooledLds {
-    model: Model<Lds>,
+    model: Model,
     identified: LinearSystem,
     start_log_likelihood: f64,
     log_likelihood: f64,
@@ -95,7 +95,7 @@ impl PooledLds {
 
     /// The model: no code, every learned block shared.
     #[must_use]
-    pub fn model(&self) -> &Model<Lds> {
+    pub fn model(&self) -> &Model {
         &self.model
     }
 
@@ -150,7 +150,7 @@ impl PooledLds {
         let rollout = self.model.simulate(&codes, Start::Initial, inputs.as_ref(), total)?;
         let means = rollout.outputs[n_seen * p..].to_vec();
         let factor = rollout.noise_factors;
-        let noise = match (spread, self.model.base().noise_form) {
+        let noise = match (spread, self.model.base().noise().form) {
             (Spread::ByStep, _) => DrawNoise::DiagonalByStep(self.residuals.step_std(n_seen, n_time)),
             (Spread::Constant, NoiseForm::Full) => DrawNoise::Full(factor),
             (Spread::Constant, NoiseForm::Diagonal) => {
@@ -165,7 +165,7 @@ impl PooledLds {
 }
 
 /// The identified system as a model, with noise of deviation 1.
-fn starting_model(system: &LinearSystem, settings: &PooledSettings, scaling: Scaling) -> Result<Model<Lds>> {
+fn starting_model(system: &LinearSystem, settings: &PooledSettings, scaling: Scaling) -> Result<Model> {
     let base = Lds { noise_form: settings.noise_form, ..system.base() };
     let mut spec = ModelSpec::without_code(base);
     if settings.subspace.feedthrough == Feedthrough::Free {
@@ -182,7 +182,7 @@ fn starting_model(system: &LinearSystem, settings: &PooledSettings, scaling: Sca
 }
 
 /// The parameters of the model with the noise that its residuals have.
-fn with_residual_noise(objective: &LikelihoodObjective<Lds>) -> Result<Vec<f32>> {
+fn with_residual_noise(objective: &LikelihoodObjective) -> Result<Vec<f32>> {
     let model = objective.model();
     let mut parameters = model.parameters().to_vec();
     let spread = objective.residuals(&parameters).overall_std();

@@ -61,7 +61,7 @@ fn without_steps_the_model_rolls_out_the_identified_system() {
 }
 
 /// Two outputs, one with gaps, and parameters to differentiate at.
-fn objective(noise_form: NoiseForm) -> (LikelihoodObjective<Lds>, Family, Vec<f32>) {
+fn objective(noise_form: NoiseForm) -> (LikelihoodObjective, Family, Vec<f32>) {
     let rows = |s: &Sequence| {
         let y = s.outputs().values();
         let row = |t: usize| vec![if t % 7 == 2 { f64::NAN } else { y[t] }, y[t] * y[t] - y[t]];
@@ -187,7 +187,7 @@ fn a_stored_model_comes_back() {
         scores: vec![],
     };
     let bundle = crate::store::ModelBundle { model: pooled.model().clone(), provenance, members: vec![] };
-    let back = crate::store::ModelBundle::<Lds>::from_files(&bundle.to_files().unwrap()).unwrap();
+    let back = crate::store::ModelBundle::from_files(&bundle.to_files().unwrap()).unwrap();
     assert_eq!(back.model.parameters(), pooled.model().parameters());
     assert_eq!(back.model.spec(), pooled.model().spec());
 }

@@ -15,7 +15,7 @@
 //! because 19 dimensions are stated there, while the gated form of B in the same text would make 23.
 
 use crate::base::emission::Group;
-use crate::base::{BaseModel, InputMap, Lds};
+use crate::base::{Base, InputMap, Lds};
 use crate::family::{Scaling, Signal};
 use crate::generator::Role;
 use crate::infer::{
@@ -35,8 +35,8 @@ const CLIMB_ROUNDS: usize = 1000;
 
 /// A single-task model: what is believed about the raw parameters of one sequence, and how they are inferred.
 #[derive(Clone, Debug)]
-pub struct SingleTask<B> {
-    base: B,
+pub struct SingleTask {
+    base: Base,
     scaling: Scaling,
     /// Mean and standard deviation by block; blocks that are not here have N(0, 1).
     priors: Vec<(String, (f64, f64))>,
@@ -47,9 +47,9 @@ pub struct SingleTask<B> {
 
 /// What was inferred about one sequence.
 #[derive(Clone, Debug)]
-pub struct SingleTaskFit<B> {
+pub struct SingleTaskFit {
     /// The family model of the raw parameters, whose codes the posterior is about.
-    pub model: Model<B>,
+    pub model: Model,
     /// The code that the sampler started from: the best mode for noise at its prior mean.
     pub mode: Vec<f64>,
     /// log p(y, mode), with the noise at its prior mean and the prior of the others, normalised.
@@ -58,20 +58,19 @@ pub struct SingleTaskFit<B> {
     pub posterior: Posterior,
 }
 
-impl SingleTask<Lds> {
+impl SingleTask {
     /// The paper's model of one oscillator: four states, one output, one input, no offsets, B = tanh B̃.
     #[must_use]
     pub fn oscillator() -> Self {
         let base = Lds { input_map: InputMap::Tanh, ..Lds::new(4, 1, 1) };
         Self::new(base).fix("state_bias", 0.0).fix("offset", 0.0)
     }
-}
 
-impl<B: BaseModel> SingleTask<B> {
     /// Raw parameters N(0, 1) in every block that is not fixed by default, noise log s ~ N(−2, 0.2²); ten
     /// restarts, NUTS at its defaults but for an acceptance of 0.9; data units are model units.
     #[must_use]
-    pub fn new(base: B) -> Self {
+    pub fn new(base: impl Into<Base>) -> Self {
+        let base = base.into();
         let fixed = base.blocks().into_iter().filter_map(|block| match block.role {
             Role::Fixed(value) => Some((block.name.to_owned(), value)),
             _ => None,
@@ -122,7 +121,7 @@ impl<B: BaseModel> SingleTask<B> {
     /// # Errors
     /// An impossible base model, a block that does not exist, a prior whose mean is not finite or whose
     /// standard deviation is not positive, everything fixed.
-    pub fn model(&self) -> Result<Model<B>> {
+    pub fn model(&self) -> Result<Model> {
         let mut spec = ModelSpec::new(self.base.clone(), 1);
         for block in self.base.blocks() {
             spec = spec.adapt(block.name);
@@ -140,7 +139,7 @@ impl<B: BaseModel> SingleTask<B> {
     }
 
     /// W = diag(σ), then b.
-    fn affine(&self, spec: &ModelSpec<B>, d_code: usize) -> Result<Vec<f32>> {
+    fn affine(&self, spec: &ModelSpec, d_code: usize) -> Result<Vec<f32>> {
         let mut parameters = vec![0.0; d_code * (d_code + 1)];
         for block in spec.layout()?.blocks().iter().filter(|b| b.role == Role::Adapted) {
             let (mean, std_dev) = self.prior_of(block.spec.name)?;
@@ -174,7 +173,7 @@ impl<B: BaseModel> SingleTask<B> {
         outputs: &Signal,
         inputs: Option<&Signal>,
         random: &mut Random,
-    ) -> Result<SingleTaskFit<B>> {
+    ) -> Result<SingleTaskFit> {
         self.sampler.validate()?;
         let model = self.model()?;
         let (mode, mode_log_density) = self.mode(&model, outputs, inputs, random)?;
@@ -189,7 +188,7 @@ impl<B: BaseModel> SingleTask<B> {
     /// The best mode of the climbs, with the noise at its prior mean, and its log density.
     fn mode(
         &self,
-        model: &Model<B>,
+        model: &Model,
         outputs: &Signal,
         inputs: Option<&Signal>,
         random: &mut Random,
@@ -225,7 +224,7 @@ impl<B: BaseModel> SingleTask<B> {
         inputs: Option<&Signal>,
         horizon: usize,
         random: &mut Random,
-    ) -> Result<(Forecast, SingleTaskFit<B>)> {
+    ) -> Result<(Forecast, SingleTaskFit)> {
         let fit = self.infer(outputs, inputs, random)?;
         let seen = outputs.n_time();
         let forecast = fit.model.forecast(&fit.posterior, inputs, seen..seen + horizon, random)?;
@@ -233,7 +232,7 @@ impl<B: BaseModel> SingleTask<B> {
     }
 }
 
-impl<B: BaseModel> SingleTaskFit<B> {
+impl SingleTaskFit {
     /// Effective draws of the predicted mean of every output at steps 0 to `n_time`, n_time × p.
     ///
     /// Hidden states can be exchanged, so raw parameters mix slowly where predictions mix well; these tell what
@@ -255,7 +254,7 @@ impl<B: BaseModel> SingleTaskFit<B> {
 }
 
 /// The sequence in model units.
-fn group<B: BaseModel>(model: &Model<B>, outputs: &Signal, inputs: Option<&Signal>) -> Result<Group<f64>> {
+fn group(model: &Model, outputs: &Signal, inputs: Option<&Signal>) -> Result<Group<f64>> {
     let inputs = inputs.map(|inputs| model.scaling().inputs_to_model(inputs)).transpose()?;
     Group::single(&model.scaling().outputs_to_model(outputs)?, inputs.as_ref(), model.base().d_input())
 }

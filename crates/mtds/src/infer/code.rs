@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use super::carried::CarriedState;
 use super::{GaussianMixture, LogTarget, MapLaplace, Points, Posterior, map_laplace};
 use crate::base::emission::{Group, Noise};
-use crate::base::{BaseModel, roll_out};
 use crate::family::Signal;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real};
 use crate::model::{Buffers, CodePacks, GroupInputs, Model, Precision};
@@ -56,8 +55,8 @@ impl NoiseBelief {
 
 /// log p(u, Y) of one sequence, computed in `R`; densities are added up in f64.
 #[derive(Debug)]
-pub struct CodeTarget<'a, B, R> {
-    pub(super) model: &'a Model<B>,
+pub struct CodeTarget<'a, R> {
+    pub(super) model: &'a Model,
     pub(super) parameters: &'a [R],
     pub(super) prior: &'a GaussianMixture,
     pub(super) group: Group<R>,
@@ -67,13 +66,13 @@ pub struct CodeTarget<'a, B, R> {
 /// Packs of points per unit of parallel work.
 const CHUNK: usize = 16;
 
-impl<'a, B: BaseModel, R: Real> CodeTarget<'a, B, R> {
+impl<'a, R: Real> CodeTarget<'a, R> {
     /// The target for the sequence in `group` (model units); `prior` is over u.
     ///
     /// With `start`, the rollout begins at the state carried for each code instead of the model's own.
     #[must_use]
     pub fn new(
-        model: &'a Model<B>,
+        model: &'a Model,
         parameters: &'a [R],
         prior: &'a GaussianMixture,
         group: Group<R>,
@@ -93,7 +92,7 @@ impl<'a, B: BaseModel, R: Real> CodeTarget<'a, B, R> {
     }
 }
 
-impl<B: BaseModel, R: Precision> LogTarget for CodeTarget<'_, B, R> {
+impl<R: Precision> LogTarget for CodeTarget<'_, R> {
     fn dim(&self) -> usize {
         self.prior.dim()
     }
@@ -106,7 +105,7 @@ impl<B: BaseModel, R: Precision> LogTarget for CodeTarget<'_, B, R> {
         let starts = self.start_states(points);
         let codes = CodePacks::<R>::from_fn(points.len(), points.dim(), |i, d| points.column(d)[i]);
         out.par_chunks_mut(CHUNK * LANES).enumerate().for_each(|(chunk, out)| {
-            (R::of(B::kernels()).density)(DensityChunk {
+            (R::KERNELS.density)(DensityChunk {
                 target: self,
                 codes: &codes,
                 starts: &starts,
@@ -118,15 +117,15 @@ impl<B: BaseModel, R: Precision> LogTarget for CodeTarget<'_, B, R> {
 }
 
 /// Packs of points to evaluate.
-pub(crate) struct DensityChunk<'a, B, R> {
-    target: &'a CodeTarget<'a, B, R>,
+pub(crate) struct DensityChunk<'a, R> {
+    target: &'a CodeTarget<'a, R>,
     codes: &'a CodePacks<R>,
     starts: &'a [f64],
     first: usize,
     out: &'a mut [f64],
 }
 
-impl<B: BaseModel, R: Real> Kernel for DensityChunk<'_, B, R> {
+impl<R: Real> Kernel for DensityChunk<'_, R> {
     type Output = ();
 
     #[inline(always)]
@@ -143,7 +142,7 @@ impl<B: BaseModel, R: Real> Kernel for DensityChunk<'_, B, R> {
             generate(model, target.parameters, &noise, &point, &mut buffers);
             let start =
                 start_pack(self.starts, base.d_state(), (self.first + pack) * LANES, self.codes.len());
-            roll_out(base, &buffers.theta, start.as_deref(), inputs.drive(group), &mut trace);
+            base.roll_out(&buffers.theta, start.as_deref(), inputs.drive(group), &mut trace);
             noise.log_density(&buffers.theta, &trace.outputs, group, &mut densities);
             out.iter_mut().zip(&densities).for_each(|(o, d)| *o += d);
         }
@@ -152,8 +151,8 @@ impl<B: BaseModel, R: Real> Kernel for DensityChunk<'_, B, R> {
 
 /// θ of one pack of points u: of its code, with the noise shifted if δ is there.
 #[inline(always)]
-pub(super) fn generate<B: BaseModel, S: Lanes>(
-    model: &Model<B>,
+pub(super) fn generate<S: Lanes>(
+    model: &Model,
     parameters: &[S::Real],
     noise: &Noise,
     point: &[S],
@@ -176,7 +175,7 @@ fn start_pack<S: Lanes>(starts: &[f64], d_state: usize, first: usize, n: usize) 
     Some((0..d_state).map(lane).collect())
 }
 
-impl<B: BaseModel> Model<B> {
+impl Model {
     /// Posterior of a whole sequence (data units) by MAP with Laplace, corrected by importance weights.
     ///
     /// # Errors

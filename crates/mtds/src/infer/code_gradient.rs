@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use super::code::generate;
 use super::{CodeTarget, Evaluator, GaussianMixture, Points, SmoothTarget};
 use crate::base::emission::Pull;
-use crate::base::{BaseModel, Trace, TraceGradient, pull_back, roll_out};
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real};
+use crate::base::{Trace, TraceGradient};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, dispatch};
 use crate::model::{Buffers, CodePacks, GroupInputs, Precision};
 
-impl<B: BaseModel, R: Precision> SmoothTarget for CodeTarget<'_, B, R> {
+impl<R: Precision> SmoothTarget for CodeTarget<'_, R> {
     /// # Panics
     /// With a carried start, whose dependence on the code has no gradient here.
     fn log_density_and_gradient(&self, points: &Points, out: &mut [f64], gradient: &mut Points) {
@@ -23,10 +23,9 @@ impl<B: BaseModel, R: Precision> SmoothTarget for CodeTarget<'_, B, R> {
         prior_gradient(self.prior, points, out, gradient);
         let (n, dim) = (points.len(), points.dim());
         let codes = CodePacks::<R>::from_fn(n, dim, |i, d| points.column(d)[i]);
-        let kernels = R::of(B::kernels());
         let packs: Vec<PackGradient> = (0..n.div_ceil(LANES))
             .into_par_iter()
-            .map(|pack| (kernels.gradient_of_pack)(GradientPack { target: self, codes: &codes, pack }))
+            .map(|pack| (R::KERNELS.gradient)(GradientPack { target: self, codes: &codes, pack }))
             .collect();
         for (i, out) in out.iter_mut().enumerate() {
             let (pack, lane) = (&packs[i / LANES], i % LANES);
@@ -41,19 +40,23 @@ impl<B: BaseModel, R: Precision> SmoothTarget for CodeTarget<'_, B, R> {
     /// As [`SmoothTarget::log_density_and_gradient`].
     fn evaluator(&self) -> Evaluator<'_> {
         self.refuse_start();
-        let at_point = R::of(B::kernels()).gradient_at_point;
-        let mut scratch = Scratch::<R>::new(self);
-        Box::new(move |point, gradient| {
-            let prior = self.prior.log_density_with_gradient(point, gradient);
-            scratch.point.iter_mut().zip(point).for_each(|(to, &u)| *to = R::from_f64(u));
-            let density = at_point(GradientPoint { target: self, scratch: &mut scratch });
-            gradient.iter_mut().zip(&scratch.d_point).for_each(|(g, d)| *g += d.to_f64());
-            prior + density.to_f64()
-        })
+        R::evaluator(self)
     }
 }
 
-impl<B: BaseModel, R: Real> CodeTarget<'_, B, R> {
+/// One point after another, in double precision.
+pub(crate) fn plain_evaluator<'a>(target: &'a CodeTarget<'_, f64>) -> Evaluator<'a> {
+    let mut scratch = Scratch::<f64>::new(target);
+    Box::new(move |point, gradient| {
+        let prior = target.prior.log_density_with_gradient(point, gradient);
+        scratch.point.copy_from_slice(point);
+        let density = dispatch(GradientPoint { target, scratch: &mut scratch });
+        gradient.iter_mut().zip(&scratch.d_point).for_each(|(g, d)| *g += d);
+        prior + density
+    })
+}
+
+impl<R: Real> CodeTarget<'_, R> {
     fn refuse_start(&self) {
         assert!(self.start.is_none(), "gradients are for sequences from their beginning");
     }
@@ -82,7 +85,7 @@ struct Scratch<S: Lanes> {
 
 impl<S: Lanes> Scratch<S> {
     #[inline(always)]
-    fn new<B: BaseModel>(target: &CodeTarget<'_, B, S::Real>) -> Self {
+    fn new(target: &CodeTarget<'_, S::Real>) -> Self {
         let (model, base, dim) = (target.model, target.model.base(), target.prior.dim());
         let (buffers, trace) = (Buffers::new(model), base.trace(target.group.n_time));
         Self {
@@ -99,20 +102,20 @@ impl<S: Lanes> Scratch<S> {
 
     /// log p(Y | u) at `point`; its gradient goes to `d_point`.
     #[inline(always)]
-    fn log_likelihood<B: BaseModel>(&mut self, target: &CodeTarget<'_, B, S::Real>) -> S {
+    fn log_likelihood(&mut self, target: &CodeTarget<'_, S::Real>) -> S {
         let (model, base, group) = (target.model, target.model.base(), &target.group);
         let noise = base.noise();
         let (theta_of, trace) = (&mut self.buffers, &mut self.trace);
         generate(model, target.parameters, &noise, &self.point, theta_of);
         let drive = self.inputs.drive(group);
-        roll_out(base, &theta_of.theta, None, drive, trace);
+        base.roll_out(&theta_of.theta, None, drive, trace);
         self.d_theta.fill(S::zero());
         let one = [S::one()];
         let gradients = (self.d_outputs.as_mut_slice(), self.d_theta.as_mut_slice());
         let density = noise.pull(&theta_of.theta, &trace.outputs, group, Pull::Dense(&one), gradients);
         let gradient =
             TraceGradient { outputs: &self.d_outputs, theta: &mut self.d_theta, start: &mut self.d_start };
-        pull_back(base, &theta_of.theta, drive, trace, gradient);
+        base.pull_back(&theta_of.theta, drive, trace, gradient);
         base.start_range().zip(&self.d_start).for_each(|(at, &d)| self.d_theta[at] += d);
         let d_code = model.d_code();
         if target.infers_noise() {
@@ -131,13 +134,13 @@ pub(crate) struct PackGradient {
 }
 
 /// Sixteen points.
-pub(crate) struct GradientPack<'a, B, R> {
-    target: &'a CodeTarget<'a, B, R>,
+pub(crate) struct GradientPack<'a, R> {
+    target: &'a CodeTarget<'a, R>,
     codes: &'a CodePacks<R>,
     pack: usize,
 }
 
-impl<B: BaseModel, R: Real> Kernel for GradientPack<'_, B, R> {
+impl<R: Real> Kernel for GradientPack<'_, R> {
     type Output = PackGradient;
 
     #[inline(always)]
@@ -154,16 +157,16 @@ impl<B: BaseModel, R: Real> Kernel for GradientPack<'_, B, R> {
 }
 
 /// One point.
-pub(crate) struct GradientPoint<'a, B, R: Real> {
-    target: &'a CodeTarget<'a, B, R>,
-    scratch: &'a mut Scratch<R>,
+struct GradientPoint<'a> {
+    target: &'a CodeTarget<'a, f64>,
+    scratch: &'a mut Scratch<f64>,
 }
 
-impl<B: BaseModel, R: Real> Kernel for GradientPoint<'_, B, R> {
-    type Output = R;
+impl Kernel for GradientPoint<'_> {
+    type Output = f64;
 
     #[inline(always)]
-    fn run<A: Arch>(self) -> R {
+    fn run<A: Arch>(self) -> f64 {
         self.scratch.log_likelihood(self.target)
     }
 }

@@ -13,7 +13,6 @@ use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
 use super::{EnsembleTracker, Online};
-use crate::base::BaseModel;
 use crate::family::{Family, Signal};
 use crate::model::Model;
 use crate::random::Random;
@@ -21,19 +20,19 @@ use crate::{Error, Result};
 
 /// A model of an ensemble, and how its codes are inferred.
 #[derive(Clone, Debug)]
-pub struct Candidate<B> {
+pub struct Candidate {
     /// The model, with its own prior over codes and its own scaling.
-    pub model: Model<B>,
+    pub model: Model,
     /// How a sequence is followed under it; `every` must be the same for all candidates.
     pub online: Online,
     /// Belief ω_k in the candidate before any observation, up to a factor common to all; above 0.
     pub weight: f64,
 }
 
-impl<B> Candidate<B> {
+impl Candidate {
     /// A candidate that is believed as much as any other.
     #[must_use]
-    pub fn new(model: Model<B>, online: Online) -> Self {
+    pub fn new(model: Model, online: Online) -> Self {
         Self { model, online, weight: 1.0 }
     }
 }
@@ -70,18 +69,18 @@ impl<B> Candidate<B> {
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Ensemble<B> {
-    candidates: Vec<Candidate<B>>,
+pub struct Ensemble {
+    candidates: Vec<Candidate>,
     evidence_power: f64,
 }
 
-impl<B: BaseModel> Ensemble<B> {
+impl Ensemble {
     /// An ensemble of these candidates.
     ///
     /// # Errors
     /// [`Error::Shape`] for none, or for widths of outputs or inputs that differ; [`Error::Setting`] for settings out of
     /// range, for `every` that differs, or for a weight that is not finite and above 0.
-    pub fn new(candidates: Vec<Candidate<B>>) -> Result<Self> {
+    pub fn new(candidates: Vec<Candidate>) -> Result<Self> {
         let Some(first) = candidates.first() else {
             return Err(Error::shape("candidates of an ensemble", "at least one", 0));
         };
@@ -109,7 +108,7 @@ impl<B: BaseModel> Ensemble<B> {
 
     /// The candidates, in the order of all weights and evidences.
     #[must_use]
-    pub fn candidates(&self) -> &[Candidate<B>] {
+    pub fn candidates(&self) -> &[Candidate] {
         &self.candidates
     }
 
@@ -136,7 +135,7 @@ impl<B: BaseModel> Ensemble<B> {
         outputs: &Signal,
         inputs: Option<&Signal>,
         random: Random,
-    ) -> Result<EnsembleTracker<'_, B>> {
+    ) -> Result<EnsembleTracker<'_>> {
         crate::base::emission::check_inputs(
             inputs,
             outputs.n_time(),
@@ -200,7 +199,7 @@ impl<B: BaseModel> Ensemble<B> {
     }
 }
 
-fn check<B: BaseModel>(k: usize, candidate: &Candidate<B>, first: &Candidate<B>) -> Result<()> {
+fn check(k: usize, candidate: &Candidate, first: &Candidate) -> Result<()> {
     let (base, wanted) = (candidate.model.base(), first.model.base());
     for (what, expected, found) in
         [("outputs", wanted.d_obs(), base.d_obs()), ("inputs", wanted.d_input(), base.d_input())]

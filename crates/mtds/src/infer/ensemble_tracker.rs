@@ -10,16 +10,15 @@ use rayon::prelude::*;
 use super::ensemble::generators;
 use super::{Ensemble, Tracker};
 use crate::Result;
-use crate::base::BaseModel;
 use crate::random::Random;
 
 /// The posterior of one sequence, over candidates and under each of them, followed online.
 ///
 /// Candidates run in parallel, each with random numbers of its own.
 #[derive(Debug)]
-pub struct EnsembleTracker<'e, B> {
-    ensemble: &'e Ensemble<B>,
-    trackers: Vec<Tracker<'e, B>>,
+pub struct EnsembleTracker<'e> {
+    ensemble: &'e Ensemble,
+    trackers: Vec<Tracker<'e>>,
     /// Values observed of each output, `d_obs`.
     n_observed: Vec<usize>,
     /// log p_k(y_{1:t}) at the last update, in data units.
@@ -29,7 +28,7 @@ pub struct EnsembleTracker<'e, B> {
     log_evidence: Option<f64>,
 }
 
-impl<'e, B: BaseModel> EnsembleTracker<'e, B> {
+impl<'e> EnsembleTracker<'e> {
     /// Before the first observation.
     ///
     /// The first candidate takes its random numbers from `random` itself, so that an ensemble of one is a [`Tracker`]
@@ -37,7 +36,7 @@ impl<'e, B: BaseModel> EnsembleTracker<'e, B> {
     ///
     /// # Errors
     /// Settings out of range.
-    pub fn new(ensemble: &'e Ensemble<B>, random: Random) -> Result<Self> {
+    pub fn new(ensemble: &'e Ensemble, random: Random) -> Result<Self> {
         let candidates = ensemble.candidates();
         let trackers = candidates
             .iter()
@@ -56,17 +55,17 @@ impl<'e, B: BaseModel> EnsembleTracker<'e, B> {
 
     /// The ensemble that is followed.
     #[must_use]
-    pub fn ensemble(&self) -> &'e Ensemble<B> {
+    pub fn ensemble(&self) -> &'e Ensemble {
         self.ensemble
     }
 
     /// The trackers of the candidates, with the posterior under each.
     #[must_use]
-    pub fn trackers(&self) -> &[Tracker<'e, B>] {
+    pub fn trackers(&self) -> &[Tracker<'e>] {
         &self.trackers
     }
 
-    pub(crate) fn trackers_mut(&mut self) -> &mut [Tracker<'e, B>] {
+    pub(crate) fn trackers_mut(&mut self) -> &mut [Tracker<'e>] {
         &mut self.trackers
     }
 
@@ -132,7 +131,7 @@ impl<'e, B: BaseModel> EnsembleTracker<'e, B> {
     /// `work` on every tracker in parallel; the first error in order.
     fn each<T: Send>(
         &mut self,
-        work: impl Fn(&mut Tracker<'e, B>) -> Result<T> + Send + Sync,
+        work: impl Fn(&mut Tracker<'e>) -> Result<T> + Send + Sync,
     ) -> Result<Vec<T>> {
         let results: Vec<Result<T>> = self.trackers.par_iter_mut().map(work).collect();
         results.into_iter().collect()
@@ -154,7 +153,7 @@ impl<'e, B: BaseModel> EnsembleTracker<'e, B> {
         self.weights = shares(&joint(power)).map_or(prior, |(weights, _)| weights);
     }
 
-    fn in_data_units(&self, tracker: &Tracker<'_, B>) -> f64 {
+    fn in_data_units(&self, tracker: &Tracker<'_>) -> f64 {
         let scaling = tracker.model().scaling();
         let counts = self.n_observed.iter().enumerate();
         let log_jacobian: f64 = counts.map(|(d, &n)| n as f64 * scaling.scale(d).ln()).sum();

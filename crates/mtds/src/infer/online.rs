@@ -20,7 +20,6 @@ use super::carried::CarriedState;
 use super::code::{CodeTarget, NoiseBelief};
 use super::missed;
 use super::{AdaptiveImportance, GaussianMixture, Posterior, Start, adaptive_importance};
-use crate::base::BaseModel;
 use crate::base::emission::Group;
 use crate::family::Signal;
 use crate::model::Model;
@@ -87,8 +86,8 @@ pub(super) struct Anchor {
 
 /// The posterior of one sequence, followed online.
 #[derive(Debug)]
-pub struct Tracker<'m, B> {
-    model: &'m Model<B>,
+pub struct Tracker<'m> {
+    model: &'m Model,
     parameters: Vec<f32>,
     pub(super) settings: Online,
     pub(super) random: Random,
@@ -105,12 +104,12 @@ pub struct Tracker<'m, B> {
     pub(super) evidence_before: f64,
 }
 
-impl<'m, B: BaseModel> Tracker<'m, B> {
+impl<'m> Tracker<'m> {
     /// Before the first observation.
     ///
     /// # Errors
     /// Settings out of range.
-    pub fn new(model: &'m Model<B>, settings: Online, random: Random) -> Result<Self> {
+    pub fn new(model: &'m Model, settings: Online, random: Random) -> Result<Self> {
         settings.validate()?;
         let prior = settings.noise.extend(&model.prior().mixture(model.d_code())?)?;
         Ok(Self {
@@ -130,7 +129,7 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
 
     /// The model that is followed.
     #[must_use]
-    pub fn model(&self) -> &'m Model<B> {
+    pub fn model(&self) -> &'m Model {
         self.model
     }
 
@@ -341,7 +340,7 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
     }
 }
 
-impl<B: BaseModel> Model<B> {
+impl Model {
     /// Follows a whole sequence (data units) and returns the tracker at its end.
     ///
     /// # Errors
@@ -352,7 +351,7 @@ impl<B: BaseModel> Model<B> {
         inputs: Option<&Signal>,
         settings: Online,
         random: Random,
-    ) -> Result<Tracker<'_, B>> {
+    ) -> Result<Tracker<'_>> {
         crate::base::emission::check_inputs(inputs, outputs.n_time(), self.base().d_input())?;
         let mut tracker = Tracker::new(self, settings, random)?;
         for (t, y) in outputs.rows().enumerate() {

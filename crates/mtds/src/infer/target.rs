@@ -28,16 +28,19 @@ pub trait SmoothTarget: LogTarget {
     /// The same for methods that need one point at a time; it may keep scratch between the calls.
     ///
     /// May differ from [`SmoothTarget::log_density_and_gradient`] by rounding.
-    fn evaluator(&self) -> Evaluator<'_> {
-        let (mut at, mut slope) = (Points::zeros(self.dim(), 1), Points::zeros(self.dim(), 1));
-        Box::new(move |point, gradient| {
-            at.set_point(0, point);
-            let mut out = [f64::NAN];
-            self.log_density_and_gradient(&at, &mut out, &mut slope);
-            gradient.copy_from_slice(slope.values());
-            out[0]
-        })
-    }
+    fn evaluator(&self) -> Evaluator<'_>;
+}
+
+/// An [`SmoothTarget::evaluator`] that asks for sets of one point.
+pub fn one_by_one(target: &dyn SmoothTarget) -> Evaluator<'_> {
+    let (mut at, mut slope) = (Points::zeros(target.dim(), 1), Points::zeros(target.dim(), 1));
+    Box::new(move |point, gradient| {
+        at.set_point(0, point);
+        let mut out = [f64::NAN];
+        target.log_density_and_gradient(&at, &mut out, &mut slope);
+        gradient.copy_from_slice(slope.values());
+        out[0]
+    })
 }
 
 /// Evaluates the target; returns how many values were NaN or `+inf`, which become `-inf`.

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use super::carried::CarriedState;
 use super::online::Anchor;
 use super::{GaussianMixture, NoiseBelief, Online, Posterior, Tracker};
-use crate::base::BaseModel;
 use crate::model::Model;
 use crate::random::Random;
 use crate::{Error, Result};
@@ -82,7 +81,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of<B: BaseModel>(model: &Model<B>, settings: &Online) -> Self {
+    fn of(model: &Model, settings: &Online) -> Self {
         let (base, d_code) = (model.base(), model.d_code());
         let noise = usize::from(matches!(settings.noise, NoiseBelief::Uncertain { .. }));
         Self {
@@ -160,7 +159,7 @@ impl TrackerState {
     }
 }
 
-impl<'m, B: BaseModel> Tracker<'m, B> {
+impl<'m> Tracker<'m> {
     /// What this tracker knows, to be stored.
     #[must_use]
     pub fn state(&self) -> TrackerState {
@@ -182,7 +181,7 @@ impl<'m, B: BaseModel> Tracker<'m, B> {
     /// # Errors
     /// [`Error::Shape`] for a state of a model of other sizes, or whose parts contradict each other;
     /// [`Error::NotFinite`]; [`Error::Setting`] for settings out of range.
-    pub fn restore(model: &'m Model<B>, state: TrackerState) -> Result<Self> {
+    pub fn restore(model: &'m Model, state: TrackerState) -> Result<Self> {
         state.check(&Sizes::of(model, &state.settings))?;
         let TrackerState { settings, random, anchor, later_anchors, outputs, inputs, posterior, .. } = state;
         let mut tracker = Self::new(model, settings, random)?;

@@ -12,7 +12,6 @@ use super::{
     Adapted, AdaptedObjective, Checkpoint, Control, Fitted, History, MonteCarlo, MonteCarloObjective,
     Outcome, Progress, Proposal, RandomEffects, Refine, ScalingRule, Status, Trainer, TrainingPlan,
 };
-use crate::base::BaseModel;
 use crate::family::Family;
 use crate::model::{Model, ModelSpec};
 use crate::random::stream;
@@ -97,28 +96,28 @@ pub struct CourseCheckpoint {
 }
 
 /// A course in progress.
-pub struct Learner<'a, B: BaseModel> {
+pub struct Learner<'a> {
     course: &'a Course,
     data: CourseData<'a>,
     /// The architecture, with the parameters that learning began with.
-    first: Model<B>,
+    first: Model,
     finished: Vec<StageRecord>,
-    running: Running<B>,
+    running: Running,
 }
 
 /// The stage in progress.
-enum Running<B: BaseModel> {
+enum Running {
     Effects,
-    Prior(Box<Trainer<MonteCarloObjective<B>>>),
-    Refine(Box<Trainer<AdaptedObjective<B>>>),
+    Prior(Box<Trainer<MonteCarloObjective>>),
+    Refine(Box<Trainer<AdaptedObjective>>),
 }
 
-impl<'a, B: BaseModel> Learner<'a, B> {
+impl<'a> Learner<'a> {
     /// Before the first step.
     ///
     /// # Errors
     /// Settings out of range, a family that does not fit the architecture.
-    pub fn new(course: &'a Course, spec: ModelSpec<B>, data: CourseData<'a>) -> Result<Self> {
+    pub fn new(course: &'a Course, spec: ModelSpec, data: CourseData<'a>) -> Result<Self> {
         let first = first_model(course, spec, &data)?;
         let running = match &course.start {
             StartRule::Effects(_) => Running::Effects,
@@ -138,7 +137,7 @@ impl<'a, B: BaseModel> Learner<'a, B> {
     /// [`Error::Store`] when the checkpoint does not fit; else as [`Learner::new`].
     pub fn resume(
         course: &'a Course,
-        spec: ModelSpec<B>,
+        spec: ModelSpec,
         data: CourseData<'a>,
         from: CourseCheckpoint,
     ) -> Result<Self> {
@@ -203,7 +202,7 @@ impl<'a, B: BaseModel> Learner<'a, B> {
 
     fn refine(
         &mut self,
-        model: Model<B>,
+        model: Model,
         proposals: Option<Vec<Proposal>>,
         record: StageRecord,
     ) -> Result<Status> {
@@ -260,7 +259,7 @@ impl<'a, B: BaseModel> Learner<'a, B> {
     ///
     /// # Errors
     /// None in practice: parameters that a trainer accepted are finite.
-    pub fn fitted(&self) -> Result<Option<Fitted<B>>> {
+    pub fn fitted(&self) -> Result<Option<Fitted>> {
         let Some(outcome) = self.outcome() else { return Ok(None) };
         let model = self.first.clone().with_parameters(outcome.parameters.clone())?;
         Ok(Some(Fitted { model, outcome }))
@@ -281,24 +280,20 @@ impl StageRecord {
     }
 }
 
-fn first_model<B: BaseModel>(course: &Course, spec: ModelSpec<B>, data: &CourseData) -> Result<Model<B>> {
+fn first_model(course: &Course, spec: ModelSpec, data: &CourseData) -> Result<Model> {
     Model::initialise(spec, course.scaling.scaling(data.family)?, &mut stream(data.seed, 0))
 }
 
-fn prior_objective<B: BaseModel>(
-    start: &PriorStart,
-    model: &Model<B>,
-    data: &CourseData,
-) -> Result<MonteCarloObjective<B>> {
+fn prior_objective(start: &PriorStart, model: &Model, data: &CourseData) -> Result<MonteCarloObjective> {
     MonteCarloObjective::new(model.clone(), data.family, None, start.objective.clone())
 }
 
-fn adapted<B: BaseModel>(
+fn adapted(
     settings: &Adapted,
-    model: Model<B>,
+    model: Model,
     data: &CourseData,
     proposals: Option<Vec<Proposal>>,
-) -> Result<AdaptedObjective<B>> {
+) -> Result<AdaptedObjective> {
     match proposals {
         None => AdaptedObjective::new(model, data.family, data.held_out, settings.clone()),
         Some(known) => {

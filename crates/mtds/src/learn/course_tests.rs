@@ -16,7 +16,7 @@ fn family(n_seq: usize) -> Family {
     Family::new((0..n_seq).map(member).collect()).unwrap()
 }
 
-fn spec() -> ModelSpec<Lds> {
+fn spec() -> ModelSpec {
     let spec = ModelSpec::new(Lds::new(2, 1, 0), 1).hidden(&[8], Activation::Tanh);
     spec.skip(Skip::Affine).adapt("initial_state")
 }

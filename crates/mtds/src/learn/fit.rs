@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Control, MonteCarlo, MonteCarloObjective, Outcome, Progress, Schedule, Trainer, TrainingPlan};
 use crate::Result;
-use crate::base::BaseModel;
 use crate::family::{Family, Scaling};
 use crate::model::{Model, ModelSpec};
 use crate::random::stream;
@@ -53,9 +52,9 @@ pub struct Fit {
 
 /// A learned model and how learning went.
 #[derive(Clone, Debug)]
-pub struct Fitted<B> {
+pub struct Fitted {
     /// The model with the best parameters found.
-    pub model: Model<B>,
+    pub model: Model,
     /// Status, steps and history.
     pub outcome: Outcome,
 }
@@ -81,14 +80,14 @@ impl Fit {
     ///
     /// # Errors
     /// Settings out of range, a family that does not fit the architecture, a loss that is not finite.
-    pub fn run<B: BaseModel>(
+    pub fn run(
         &self,
-        spec: ModelSpec<B>,
+        spec: ModelSpec,
         family: &Family,
         held_out: Option<&Family>,
         seed: u64,
         observer: &mut dyn FnMut(&Progress) -> Control,
-    ) -> Result<Fitted<B>> {
+    ) -> Result<Fitted> {
         let mut trainer = self.trainer(spec, family, held_out, seed)?;
         let outcome = trainer.run(observer)?;
         let model = trainer.objective().model().clone().with_parameters(outcome.parameters.clone())?;
@@ -99,13 +98,13 @@ impl Fit {
     ///
     /// # Errors
     /// As [`Fit::run`].
-    pub fn trainer<B: BaseModel>(
+    pub fn trainer(
         &self,
-        spec: ModelSpec<B>,
+        spec: ModelSpec,
         family: &Family,
         held_out: Option<&Family>,
         seed: u64,
-    ) -> Result<Trainer<MonteCarloObjective<B>>> {
+    ) -> Result<Trainer<MonteCarloObjective>> {
         let scaling = self.scaling.scaling(family)?;
         let model = Model::initialise(spec, scaling, &mut stream(seed, 0))?;
         let parameters = model.parameters().to_vec();

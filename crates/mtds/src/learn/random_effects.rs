@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::log_noise_places;
 use super::{Interpolation, Proposal, Schedule};
-use crate::base::BaseModel;
 use crate::family::{Family, Scaling};
 use crate::generator::{FeatureMap, Role, Skip};
 use crate::infer::linear::symmetric_eigen;
@@ -66,9 +65,9 @@ impl Default for RandomEffects {
 
 /// A model ready to be learned, with what is known of its sequences' codes.
 #[derive(Clone, Debug)]
-pub struct StartedModel<B> {
+pub struct StartedModel {
     /// The model.
-    pub model: Model<B>,
+    pub model: Model,
     /// One proposal per sequence.
     pub proposals: Vec<Proposal>,
     /// What the restart reached: the objective per sequence, lower is better.
@@ -95,14 +94,14 @@ impl RandomEffects {
     ///
     /// # Errors
     /// An architecture that does not fit, settings out of range, families that the model cannot take.
-    pub fn run<B: BaseModel>(
+    pub fn run(
         &self,
-        spec: &ModelSpec<B>,
+        spec: &ModelSpec,
         scaling: &Scaling,
         family: &Family,
         keep: usize,
         seed: u64,
-    ) -> Result<Vec<StartedModel<B>>> {
+    ) -> Result<Vec<StartedModel>> {
         self.check(spec)?;
         let direct = direct_model(spec, scaling, &mut stream(seed, 0))?;
         let batch = OwnBatch::new(&scaling.apply(family)?);
@@ -132,7 +131,7 @@ impl RandomEffects {
         order.iter().take(keep).enumerate().map(start).collect()
     }
 
-    fn check<B: BaseModel>(&self, spec: &ModelSpec<B>) -> Result<()> {
+    fn check(&self, spec: &ModelSpec) -> Result<()> {
         if spec.network.skip != Skip::Affine {
             return Err(Error::setting("skip", "found none; a random-effects start needs the affine path"));
         }
@@ -151,13 +150,13 @@ impl RandomEffects {
     }
 
     /// A generator that begins along the principal axes of the effects.
-    fn start<B: BaseModel>(
+    fn start(
         &self,
-        spec: &ModelSpec<B>,
+        spec: &ModelSpec,
         scaling: &Scaling,
         (effects, objective): (Vec<Vec<f64>>, f64),
         random: &mut Random,
-    ) -> Result<StartedModel<B>> {
+    ) -> Result<StartedModel> {
         let model = Model::initialise(spec.clone(), scaling.clone(), random)?;
         let axes = Axes::of(&effects, model.d_code());
         let mut parameters = model.parameters().to_vec();
@@ -185,11 +184,7 @@ impl RandomEffects {
 }
 
 /// The model whose code is the adapted part of θ itself.
-fn direct_model<B: BaseModel>(
-    spec: &ModelSpec<B>,
-    scaling: &Scaling,
-    random: &mut Random,
-) -> Result<Model<B>> {
+fn direct_model(spec: &ModelSpec, scaling: &Scaling, random: &mut Random) -> Result<Model> {
     let mut spec = spec.clone();
     let d_out = spec.network.d_out;
     spec.network.d_code = d_out;
@@ -207,7 +202,7 @@ fn direct_model<B: BaseModel>(
 }
 
 /// The adapted part of θ that these parameters give the code 0.
-fn adapted_at_origin<B: BaseModel>(model: &Model<B>, parameters: &[f32]) -> Vec<f64> {
+fn adapted_at_origin(model: &Model, parameters: &[f32]) -> Vec<f64> {
     let network = &model.spec().network;
     let phi: Vec<f64> = parameters[..network.n_parameters()].iter().map(|&x| f64::from(x)).collect();
     let mut out = vec![0.0; network.d_out];
@@ -222,7 +217,7 @@ struct MeanPrior {
 }
 
 impl MeanPrior {
-    fn new<B: BaseModel>(direct: &Model<B>) -> Self {
+    fn new(direct: &Model) -> Self {
         let blocks = || direct.layout().blocks().iter().filter(|b| b.role == Role::Adapted);
         Self {
             mean: blocks().flat_map(|b| vec![b.spec.mean; b.spec.len]).collect(),
@@ -232,7 +227,7 @@ impl MeanPrior {
 }
 
 impl Fit {
-    fn new<B: BaseModel>(direct: &Model<B>, n_seq: usize, restarts: usize, random: &mut Random) -> Self {
+    fn new(direct: &Model, n_seq: usize, restarts: usize, random: &mut Random) -> Self {
         let (prior, dim) = (MeanPrior::new(direct), direct.d_code());
         let mut normal = || -> f64 { StandardNormal.sample(random) };
         let mut values = Vec::with_capacity(restarts * (n_seq + 1) * dim);
@@ -261,9 +256,9 @@ impl Fit {
     }
 
     /// Gradient of every restart's objective; notes the objectives.
-    fn gradient<B: BaseModel>(
+    fn gradient(
         &mut self,
-        direct: &Model<B>,
+        direct: &Model,
         parameters: &[f32],
         batch: &OwnBatch,
         spread: f64,

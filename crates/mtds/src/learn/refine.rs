@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Adapted, AdaptedObjective, Control, Fitted, Progress, Proposal, Trainer, TrainingPlan};
 use crate::Result;
-use crate::base::BaseModel;
 use crate::family::Family;
 use crate::model::Model;
 
@@ -23,14 +22,14 @@ impl Refine {
     ///
     /// # Errors
     /// As [`AdaptedObjective::new`]; numbers that stop being finite.
-    pub fn run<B: BaseModel>(
+    pub fn run(
         &self,
-        model: Model<B>,
+        model: Model,
         (family, held_out): (&Family, Option<&Family>),
         proposals: Option<Vec<Proposal>>,
         seed: u64,
         observer: &mut dyn FnMut(&Progress) -> Control,
-    ) -> Result<Fitted<B>> {
+    ) -> Result<Fitted> {
         let settings = self.objective.clone();
         let parameters = model.parameters().to_vec();
         let objective = match proposals {

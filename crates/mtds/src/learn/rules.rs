@@ -13,7 +13,6 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{ParameterGroup, Schedule};
-use crate::base::BaseModel;
 use crate::base::emission::NoiseForm;
 use crate::family::Family;
 use crate::generator::{Network, Role};
@@ -59,7 +58,7 @@ pub(super) struct GroupRules<'a> {
 
 impl GroupRules<'_> {
     /// Checks the ranges, and that the model has what the rules speak of.
-    pub(super) fn check<B: BaseModel>(&self, model: &Model<B>) -> Result<()> {
+    pub(super) fn check(&self, model: &Model) -> Result<()> {
         for (name, rate) in self.rates {
             if model.layout().block(name).is_none() {
                 let known: Vec<_> = model.layout().blocks().iter().map(|b| b.spec.name).collect();
@@ -88,7 +87,7 @@ impl GroupRules<'_> {
     }
 
     /// Every tensor is a group; those of the last layer are split by the block of θ that their rows feed.
-    pub(super) fn groups<B: BaseModel>(&self, model: &Model<B>, n_seq: usize) -> Vec<ParameterGroup> {
+    pub(super) fn groups(&self, model: &Model, n_seq: usize) -> Vec<ParameterGroup> {
         let network = &model.spec().network;
         let n_phi = network.n_parameters();
         let mut groups = vec![];
@@ -143,7 +142,7 @@ fn not_negative(name: &str, found: f64) -> Result<()> {
 }
 
 /// Places of the log standard deviations in the parameter vector; empty unless they are shared.
-pub(super) fn log_noise_places<B: BaseModel>(model: &Model<B>) -> Range<usize> {
+pub(super) fn log_noise_places(model: &Model) -> Range<usize> {
     let noise = model.base().noise();
     let block = model.layout().blocks().iter().find(|b| b.start == noise.range.start && b.spec.len > 0);
     match block {
@@ -168,7 +167,7 @@ pub(super) struct NoiseSteps {
 
 impl NoiseSteps {
     /// For learning `model` from `family`.
-    pub(super) fn new<B: BaseModel>(model: &Model<B>, rule: &NoiseRule, family: &Family) -> Self {
+    pub(super) fn new(model: &Model, rule: &NoiseRule, family: &Family) -> Self {
         let mut counts = vec![0.0; family.d_obs()];
         for row in family.sequences().iter().flat_map(|s| s.outputs().rows()) {
             for (count, y) in counts.iter_mut().zip(row) {

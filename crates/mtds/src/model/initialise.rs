@@ -12,17 +12,16 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::{Model, ModelSpec};
 use crate::Result;
-use crate::base::BaseModel;
 use crate::family::Scaling;
 use crate::generator::Role;
 use crate::random::Random;
 
-impl<B: BaseModel> Model<B> {
+impl Model {
     /// A model with random parameters.
     ///
     /// # Errors
     /// As [`Model::new`].
-    pub fn initialise(spec: ModelSpec<B>, scaling: Scaling, random: &mut Random) -> Result<Self> {
+    pub fn initialise(spec: ModelSpec, scaling: Scaling, random: &mut Random) -> Result<Self> {
         let layout = spec.layout()?;
         let network = &spec.network;
         let mut parameters = vec![0.0f32; network.n_parameters() + layout.d_shared()];

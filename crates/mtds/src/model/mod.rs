@@ -13,14 +13,14 @@ mod particles;
 mod simulate;
 mod spec;
 
-pub use kernels::{CodeKernels, Kernels, Precision};
+pub use kernels::{CodeKernels, Precision};
 pub use own::{OwnBatch, OwnCodes, OwnPull, OwnResult, Weigh};
 pub(crate) use particles::{Buffers, GroupInputs};
 pub use particles::{CodePacks, Gradient, LogLikelihoods, Weights};
 pub use simulate::{Rollout, Start};
 pub use spec::ModelSpec;
 
-use crate::base::BaseModel;
+use crate::base::Base;
 use crate::family::Scaling;
 use crate::generator::{Layout, Prior, Role, Tensor};
 use crate::kernel::Real;
@@ -28,20 +28,20 @@ use crate::{Error, Result};
 
 /// A multi-task dynamical system.
 #[derive(Clone, Debug)]
-pub struct Model<B> {
-    spec: ModelSpec<B>,
+pub struct Model {
+    spec: ModelSpec,
     layout: Layout,
     scaling: Scaling,
     prior: Prior,
     parameters: Vec<f32>,
 }
 
-impl<B: BaseModel> Model<B> {
+impl Model {
     /// A model from its architecture, the scaling of its data and its parameters.
     ///
     /// # Errors
     /// An impossible architecture, a parameter vector of the wrong length, a parameter that is not finite.
-    pub fn new(spec: ModelSpec<B>, scaling: Scaling, parameters: Vec<f32>) -> Result<Self> {
+    pub fn new(spec: ModelSpec, scaling: Scaling, parameters: Vec<f32>) -> Result<Self> {
         let layout = spec.layout()?;
         let sizes = (scaling.d_obs(), scaling.d_input());
         let wanted = (spec.base.d_obs(), spec.base.d_input());
@@ -93,13 +93,13 @@ impl<B: BaseModel> Model<B> {
 
     /// The architecture.
     #[must_use]
-    pub fn spec(&self) -> &ModelSpec<B> {
+    pub fn spec(&self) -> &ModelSpec {
         &self.spec
     }
 
     /// The base model.
     #[must_use]
-    pub fn base(&self) -> &B {
+    pub fn base(&self) -> &Base {
         &self.spec.base
     }
 

@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use super::particles::GroupInputs;
 use super::{CodePacks, Model};
 use crate::base::emission::{Group, Pull};
-use crate::base::{BaseModel, Trace, TraceGradient, pull_back, roll_out};
+use crate::base::{Trace, TraceGradient};
 use crate::family::Family;
 use crate::generator::Tape;
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
 
 /// Packs per unit of parallel work.
 const CHUNK: usize = 16;
@@ -116,7 +116,7 @@ pub struct OwnResult {
     pub codes: Vec<f32>,
 }
 
-impl<B: BaseModel> Model<B> {
+impl Model {
     /// Likelihoods of every sequence under its own codes, and the gradient that `pull` asks for.
     ///
     /// # Shapes
@@ -135,14 +135,7 @@ impl<B: BaseModel> Model<B> {
             .into_par_iter()
             .map(|chunk| {
                 let sequences = chunk * per_chunk..n_seq.min((chunk + 1) * per_chunk);
-                (B::kernels().own_gradient)(OwnChunk {
-                    model: self,
-                    parameters,
-                    codes,
-                    batch,
-                    pull,
-                    sequences,
-                })
+                dispatch(OwnChunk { model: self, parameters, codes, batch, pull, sequences })
             })
             .collect();
         let mut all = OwnResult::default();
@@ -160,8 +153,8 @@ impl<B: BaseModel> Model<B> {
 }
 
 /// Sequences with their codes.
-pub(crate) struct OwnChunk<'a, B> {
-    model: &'a Model<B>,
+pub(crate) struct OwnChunk<'a> {
+    model: &'a Model,
     parameters: &'a [f32],
     codes: &'a OwnCodes,
     batch: &'a OwnBatch,
@@ -182,7 +175,7 @@ struct Scratch<S> {
     d_outputs: Vec<S>,
 }
 
-impl<B: BaseModel> Kernel for OwnChunk<'_, B> {
+impl Kernel for OwnChunk<'_> {
     type Output = OwnResult;
 
     #[inline(always)]
@@ -231,7 +224,7 @@ impl<B: BaseModel> Kernel for OwnChunk<'_, B> {
     }
 }
 
-impl<B: BaseModel> OwnChunk<'_, B> {
+impl OwnChunk<'_> {
     /// Generates, rolls out and scores the codes of sequence `i`, whose packs begin at `first` of the chunk.
     #[inline(always)]
     fn roll_out<A: Arch>(
@@ -262,7 +255,7 @@ impl<B: BaseModel> OwnChunk<'_, B> {
             network.forward(phi, code, (&mut scratch.tape, place), adapted);
             let theta = &mut scratch.thetas[p * d_theta..(p + 1) * d_theta];
             layout.assemble(adapted, shared, theta);
-            roll_out(base, theta, None, inputs.drive(group), &mut scratch.traces[p]);
+            base.roll_out(theta, None, inputs.drive(group), &mut scratch.traces[p]);
             base.noise().log_density(theta, &scratch.traces[p].outputs, group, &mut densities);
             log_likelihoods.extend(densities);
         }
@@ -296,7 +289,7 @@ impl<B: BaseModel> OwnChunk<'_, B> {
             noise.pull(theta, &trace.outputs, group, Pull::Dense(&weight), gradients);
             let outputs = &scratch.d_outputs;
             let gradient = TraceGradient { outputs, theta: &mut scratch.d_theta, start: &mut d_start };
-            pull_back(base, theta, inputs.drive(group), trace, gradient);
+            base.pull_back(theta, inputs.drive(group), trace, gradient);
             for (at, &d) in start.clone().zip(&d_start) {
                 scratch.d_theta[at] += d;
             }

@@ -8,9 +8,9 @@ use rayon::prelude::*;
 
 use super::Model;
 use crate::base::emission::{Batch, Group, Pull};
-use crate::base::{BaseModel, Drive, Trace, TraceGradient, pull_back, roll_out};
+use crate::base::{Base, Drive, Trace, TraceGradient};
 use crate::generator::Tape;
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, Scalar};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, Scalar, dispatch};
 
 /// Packs of codes per unit of parallel work.
 const CHUNK: usize = 16;
@@ -153,7 +153,7 @@ impl<S: Scalar> GroupInputs<S> {
     }
 }
 
-impl<B: BaseModel> Model<B> {
+impl Model {
     /// log p(Y_i | z_m) of every sequence under every code, with parameters that learning is trying out.
     ///
     /// # Shapes
@@ -183,7 +183,7 @@ impl<B: BaseModel> Model<B> {
         rows.resize(codes.n_packs() * n_seq, [0.0; LANES]);
         rows.par_chunks_mut(CHUNK * n_seq).enumerate().for_each(|(chunk, rows)| {
             let first = chunk * CHUNK;
-            (B::kernels().score)(ScoreChunk { model: self, parameters, codes, batch, first, rows });
+            dispatch(ScoreChunk { model: self, parameters, codes, batch, first, rows });
         });
         let used = codes.len() - codes.n_packs().saturating_sub(1) * LANES;
         let last_pack = rows.len().saturating_sub(n_seq);
@@ -211,14 +211,7 @@ impl<B: BaseModel> Model<B> {
             .into_par_iter()
             .map(|chunk| {
                 let packs = chunk * size..n_packs.min((chunk + 1) * size);
-                (B::kernels().gradient)(GradientChunk {
-                    model: self,
-                    parameters,
-                    codes,
-                    batch,
-                    weights,
-                    packs,
-                })
+                dispatch(GradientChunk { model: self, parameters, codes, batch, weights, packs })
             })
             .collect();
         let mut sum = Gradient { parameters: vec![0.0; parameters.len()], weighted_log_likelihood: 0.0 };
@@ -238,7 +231,7 @@ pub(crate) struct Buffers<S> {
 }
 
 impl<S: Lanes> Buffers<S> {
-    pub(crate) fn new<B: BaseModel>(model: &Model<B>) -> Self {
+    pub(crate) fn new(model: &Model) -> Self {
         let (network, layout) = (&model.spec.network, &model.layout);
         Self {
             tape: network.tape(1),
@@ -249,7 +242,7 @@ impl<S: Lanes> Buffers<S> {
 
     /// θ of one pack of codes.
     #[inline(always)]
-    pub(crate) fn generate<B: BaseModel>(&mut self, model: &Model<B>, parameters: &[S::Real], code: &[S]) {
+    pub(crate) fn generate(&mut self, model: &Model, parameters: &[S::Real], code: &[S]) {
         let network = &model.spec.network;
         let (phi, shared) = parameters.split_at(network.n_parameters());
         network.forward(phi, code, (&mut self.tape, 0), &mut self.adapted);
@@ -258,9 +251,9 @@ impl<S: Lanes> Buffers<S> {
 
     /// Gradient with respect to the code, given that with respect to θ.
     #[inline(always)]
-    pub(crate) fn pull_back_into<B: BaseModel>(
+    pub(crate) fn pull_back_into(
         &mut self,
-        model: &Model<B>,
+        model: &Model,
         parameters: &[S::Real],
         d_theta: &[S],
         d_code: &mut [S],
@@ -274,8 +267,8 @@ impl<S: Lanes> Buffers<S> {
 }
 
 /// Packs of codes to be scored.
-pub(crate) struct ScoreChunk<'a, B> {
-    model: &'a Model<B>,
+pub(crate) struct ScoreChunk<'a> {
+    model: &'a Model,
     parameters: &'a [f32],
     codes: &'a CodePacks<f32>,
     batch: &'a Batch<f32>,
@@ -283,7 +276,7 @@ pub(crate) struct ScoreChunk<'a, B> {
     rows: &'a mut [[f32; LANES]],
 }
 
-impl<B: BaseModel> Kernel for ScoreChunk<'_, B> {
+impl Kernel for ScoreChunk<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -296,7 +289,7 @@ impl<B: BaseModel> Kernel for ScoreChunk<'_, B> {
         for (pack, rows) in self.rows.chunks_exact_mut(self.batch.n_seq).enumerate() {
             buffers.generate(self.model, self.parameters, &self.codes.pack::<A>(self.first + pack));
             for (group, part) in self.batch.groups.iter().zip(&mut parts) {
-                roll_out(base, &buffers.theta, None, part.inputs.drive(group), &mut part.trace);
+                base.roll_out(&buffers.theta, None, part.inputs.drive(group), &mut part.trace);
                 noise.scores(&buffers.theta, &part.trace.outputs, group, &mut part.scores);
                 for (&i, score) in group.members.iter().zip(&part.scores) {
                     rows[i] = score.to_array();
@@ -316,7 +309,7 @@ struct GroupPart<S> {
 }
 
 impl<S: Scalar> GroupPart<S> {
-    fn new<B: BaseModel>(base: &B, group: &Group<S::Real>) -> Self {
+    fn new(base: &Base, group: &Group<S::Real>) -> Self {
         let trace = base.trace(group.n_time);
         Self {
             inputs: GroupInputs::new(group),
@@ -328,8 +321,8 @@ impl<S: Scalar> GroupPart<S> {
 }
 
 /// Packs of codes whose gradients are added up.
-pub(crate) struct GradientChunk<'a, B> {
-    model: &'a Model<B>,
+pub(crate) struct GradientChunk<'a> {
+    model: &'a Model,
     parameters: &'a [f32],
     codes: &'a CodePacks<f32>,
     batch: &'a Batch<f32>,
@@ -337,7 +330,7 @@ pub(crate) struct GradientChunk<'a, B> {
     packs: std::ops::Range<usize>,
 }
 
-impl<B: BaseModel> Kernel for GradientChunk<'_, B> {
+impl Kernel for GradientChunk<'_> {
     type Output = Gradient;
 
     #[inline(always)]
@@ -369,7 +362,7 @@ impl<B: BaseModel> Kernel for GradientChunk<'_, B> {
     }
 }
 
-impl<B: BaseModel> GradientChunk<'_, B> {
+impl GradientChunk<'_> {
     /// Adds the gradient with respect to θ over all groups; returns the weighted log likelihood.
     #[inline(always)]
     fn pull_groups<A: Arch>(
@@ -398,12 +391,12 @@ impl<B: BaseModel> GradientChunk<'_, B> {
                 Weights::Sparse(_) => Pull::Sparse(&lanes),
             };
             let drive = part.inputs.drive(group);
-            roll_out(base, theta, None, drive, &mut part.trace);
+            base.roll_out(theta, None, drive, &mut part.trace);
             let gradients = (part.d_outputs.as_mut_slice(), &mut *d_theta);
             let weighted = noise.pull(theta, &part.trace.outputs, group, pull, gradients);
             total += (0..LANES).map(|l| f64::from(weighted.lane(l))).sum::<f64>();
             let gradient = TraceGradient { outputs: &part.d_outputs, theta: d_theta, start: &mut d_start };
-            pull_back(base, theta, drive, &part.trace, gradient);
+            base.pull_back(theta, drive, &part.trace, gradient);
             for (at, &d) in start.clone().zip(&d_start) {
                 d_theta[at] += d;
             }

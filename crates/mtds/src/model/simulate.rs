@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use super::Model;
 use super::particles::{Buffers, CodePacks};
 use crate::Result;
+use crate::base::Drive;
 use crate::base::emission::check_inputs;
-use crate::base::{BaseModel, Drive, roll_out};
 use crate::family::Signal;
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar};
+use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
 
 /// Where rollouts begin.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub struct Rollout {
     pub noise_factors: Vec<f64>,
 }
 
-impl<B: BaseModel> Model<B> {
+impl Model {
     /// Rolls out `n_time` steps for each code.
     ///
     /// # Shapes
@@ -52,9 +52,7 @@ impl<B: BaseModel> Model<B> {
         check_inputs(inputs, n_time, self.spec.base.d_input())?;
         let parts: Vec<Rollout> = (0..codes.n_packs())
             .into_par_iter()
-            .map(|pack| {
-                (B::kernels().simulate)(SimulatePack { model: self, codes, start, inputs, n_time, pack })
-            })
+            .map(|pack| dispatch(SimulatePack { model: self, codes, start, inputs, n_time, pack }))
             .collect();
         let mut all = Rollout {
             n_codes: codes.len(),
@@ -73,8 +71,8 @@ impl<B: BaseModel> Model<B> {
 }
 
 /// One pack of codes to roll out.
-pub(crate) struct SimulatePack<'a, B> {
-    model: &'a Model<B>,
+pub(crate) struct SimulatePack<'a> {
+    model: &'a Model,
     codes: &'a CodePacks<f32>,
     start: Start<'a>,
     inputs: Option<&'a Signal>,
@@ -82,7 +80,7 @@ pub(crate) struct SimulatePack<'a, B> {
     pack: usize,
 }
 
-impl<B: BaseModel> Kernel for SimulatePack<'_, B> {
+impl Kernel for SimulatePack<'_> {
     type Output = Rollout;
 
     #[inline(always)]
@@ -103,7 +101,7 @@ impl<B: BaseModel> Kernel for SimulatePack<'_, B> {
         };
         let mut trace = base.trace(self.n_time);
         let drive = Drive { inputs: &inputs, quiet: &quiet };
-        roll_out(base, &buffers.theta, start.as_deref(), drive, &mut trace);
+        base.roll_out(&buffers.theta, start.as_deref(), drive, &mut trace);
         let last = &trace.states[self.n_time * n..];
         let each = |values: &[Pack<f32, A>]| -> Vec<f64> {
             (0..lanes).flat_map(|l| values.iter().map(move |v| f64::from(v.lane(l)))).collect()
@@ -116,7 +114,7 @@ impl<B: BaseModel> Kernel for SimulatePack<'_, B> {
     }
 }
 
-impl<B> SimulatePack<'_, B> {
+impl SimulatePack<'_> {
     fn lane_states<A: Arch>(&self, states: &[f64], n: usize, d: usize) -> Pack<f32, A> {
         let last = self.codes.len() - 1;
         Pack::from_fn(|l| states[(self.pack * LANES + l).min(last) * n + d] as f32)

@@ -1,26 +1,27 @@
 //! The architecture of a model, as a person chooses it and as it is stored.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::base::BaseModel;
+use crate::base::Base;
 use crate::generator::{Activation, FeatureMap, Hidden, Layout, Network, Role, Skip};
 use crate::{Error, Result};
 
 /// Base model, roles of its blocks, and generator.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ModelSpec<B> {
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelSpec {
     /// The base model.
-    pub base: B,
+    pub base: Base,
     /// Roles that differ from the base model's defaults, by block name.
     pub roles: Vec<(String, Role)>,
     /// The generator; its output width follows from the roles.
     pub network: Network,
 }
 
-impl<B: BaseModel> ModelSpec<B> {
+impl ModelSpec {
     /// An affine generator from codes of length `d_code`, default roles.
     #[must_use]
-    pub fn new(base: B, d_code: usize) -> Self {
+    pub fn new(base: impl Into<Base>, d_code: usize) -> Self {
+        let base = base.into();
         let network = Network {
             d_code,
             features: FeatureMap::Identity,
@@ -33,7 +34,8 @@ impl<B: BaseModel> ModelSpec<B> {
 
     /// One system for all sequences: no code, and every block that a code would adapt is shared.
     #[must_use]
-    pub fn without_code(base: B) -> Self {
+    pub fn without_code(base: impl Into<Base>) -> Self {
+        let base = base.into();
         let adapted: Vec<_> = base.blocks().into_iter().filter(|b| b.role == Role::Adapted).collect();
         adapted.iter().fold(Self::new(base, 0), |spec, block| spec.share(block.name))
     }
@@ -125,7 +127,7 @@ impl<B: BaseModel> ModelSpec<B> {
 }
 
 /// Entries of θ that the generator produces; roles for unknown blocks are reported later, by the layout.
-fn adapted_len<B: BaseModel>(base: &B, roles: &[(String, Role)]) -> usize {
+fn adapted_len(base: &Base, roles: &[(String, Role)]) -> usize {
     let role_of = |name: &str, default: &Role| {
         roles.iter().find(|(n, _)| n == name).map_or(default.clone(), |(_, role)| role.clone())
     };

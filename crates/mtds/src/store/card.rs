@@ -2,7 +2,7 @@
 
 use super::{CARD_FILE, CardScore, ModelBundle, broken};
 use crate::Result;
-use crate::base::BaseModel;
+use crate::base::Base;
 use crate::generator::{Activation, FeatureMap, Network, Prior, Role, Skip};
 
 const FRONT_MATTER: &str = "---
@@ -22,9 +22,9 @@ the top of this file, and say it here.
 ";
 
 /// The card of a bundle.
-pub(super) fn write<B: BaseModel>(bundle: &ModelBundle<B>) -> Result<Vec<u8>> {
+pub(super) fn write(bundle: &ModelBundle) -> Result<Vec<u8>> {
     let d_code = bundle.model.d_code();
-    let title = format!("# Multi-task dynamical system: {}\n", plain(B::KIND));
+    let title = format!("# Multi-task dynamical system: {}\n", plain(bundle.model.base().kind()));
     let about = format!(
         "A family of related sequences, learned at once: a code of length {d_code} customises one \
          dynamical system to each member of the family (Bird and Williams, Customizing Sequence Generation \
@@ -44,7 +44,7 @@ pub(super) fn write<B: BaseModel>(bundle: &ModelBundle<B>) -> Result<Vec<u8>> {
     Ok(sections.join("\n").into_bytes())
 }
 
-fn sizes<B: BaseModel>(bundle: &ModelBundle<B>) -> String {
+fn sizes(bundle: &ModelBundle) -> String {
     let (model, provenance) = (&bundle.model, &bundle.provenance);
     let base = model.base();
     let blocks = |wanted: fn(&Role) -> bool| {
@@ -52,7 +52,7 @@ fn sizes<B: BaseModel>(bundle: &ModelBundle<B>) -> String {
         listed(blocks.map(|b| b.spec.name))
     };
     let rows = [
-        ("base model", plain(B::KIND)),
+        ("base model", plain(base.kind())),
         ("state", base.d_state().to_string()),
         ("outputs", columns(&provenance.output_names)),
         ("inputs", columns(&provenance.input_names)),
@@ -109,7 +109,7 @@ fn generator(network: &Network) -> String {
     text
 }
 
-fn learning<B>(bundle: &ModelBundle<B>) -> Result<String> {
+fn learning(bundle: &ModelBundle) -> Result<String> {
     let provenance = &bundle.provenance;
     let settings = serde_json::to_string_pretty(&provenance.settings)
         .map_err(|error| broken(CARD_FILE, format!("settings cannot be written: {error}")))?;
@@ -141,12 +141,11 @@ fn scores(scores: &[CardScore]) -> String {
     format!("## Scores\n\n{head}{}", scores.iter().map(row).collect::<String>())
 }
 
-fn use_in_rust<B: BaseModel>(base: &B) -> String {
-    let kind = std::any::type_name::<B>();
+fn use_in_rust(base: &Base) -> String {
     let inputs = if base.d_input() == 0 { "None" } else { "Some(&inputs)" };
     format!(
         "## How to use it\n\nIn Rust, with `MODEL` the path of this directory:\n\n```rust\n\
-         let bundle = mtds_data::model::load_model::<{kind}>(\"MODEL\".as_ref())?;\n\
+         let bundle = mtds_data::model::load_model(\"MODEL\".as_ref())?;\n\
          let model = &bundle.model;\n\
          let sequence = model.generate(&vec![0.0; model.d_code()], {inputs}, 100)?; // the code at the centre\n\
          ```\n"

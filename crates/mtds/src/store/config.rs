@@ -7,14 +7,14 @@ use super::{
     broken, check,
 };
 use crate::Result;
-use crate::base::BaseModel;
+use crate::base::Kinds;
 use crate::family::Scaling;
-use crate::generator::Prior;
+use crate::generator::{Network, Prior, Role};
 use crate::model::ModelSpec;
 
 /// The fields in the order of the file.
 #[derive(Serialize, Deserialize)]
-struct Record<B> {
+struct Record<S> {
     schema_version: u64,
     base: String,
     program_version: String,
@@ -22,12 +22,20 @@ struct Record<B> {
     fingerprint: String,
     output_names: Vec<String>,
     input_names: Vec<String>,
-    spec: ModelSpec<B>,
+    spec: S,
     scaling: Scaling,
     prior: Prior,
     settings: serde_json::Value,
     scores: Vec<CardScore>,
     members: Vec<MemberRecord>,
+}
+
+/// [`ModelSpec`] as it is stored, before its kind is known.
+#[derive(Deserialize)]
+struct StoredSpec {
+    base: serde_json::Value,
+    roles: Vec<(String, Role)>,
+    network: Network,
 }
 
 /// A member without its code.
@@ -39,8 +47,8 @@ pub(super) struct MemberRecord {
 }
 
 /// What the file says, checked as far as it can be without the weights.
-pub(super) struct Config<B> {
-    pub spec: ModelSpec<B>,
+pub(super) struct Config {
+    pub spec: ModelSpec,
     pub scaling: Scaling,
     pub prior: Prior,
     pub provenance: Provenance,
@@ -59,26 +67,26 @@ struct KindOnly {
 }
 
 /// The file of a bundle; it has been read back, so it can be.
-pub(super) fn write<B: BaseModel>(bundle: &ModelBundle<B>) -> Result<Vec<u8>> {
+pub(super) fn write(bundle: &ModelBundle) -> Result<Vec<u8>> {
     let text = serde_json::to_string_pretty(&record(bundle));
     let text = text.map_err(|error| broken(CONFIG_FILE, format!("cannot be written as JSON: {error}")))?;
     let bytes = format!("{text}\n").into_bytes();
-    read::<B>(&bytes)?;
+    read(&bytes, &bundle.model.base().kinds())?;
     Ok(bytes)
 }
 
-fn record<B: BaseModel>(bundle: &ModelBundle<B>) -> Record<B> {
+fn record(bundle: &ModelBundle) -> Record<&ModelSpec> {
     let ModelBundle { model, provenance, members } = bundle;
     let member = |member: &Member| MemberRecord { id: member.id.clone(), label: member.label.clone() };
     Record {
         schema_version: SCHEMA_VERSION,
-        base: B::KIND.to_owned(),
+        base: model.base().kind().to_owned(),
         program_version: provenance.program_version.clone(),
         seed: provenance.seed,
         fingerprint: provenance.fingerprint.clone(),
         output_names: provenance.output_names.clone(),
         input_names: provenance.input_names.clone(),
-        spec: model.spec().clone(),
+        spec: model.spec(),
         scaling: model.scaling().clone(),
         prior: model.prior().clone(),
         settings: provenance.settings.clone(),
@@ -87,7 +95,7 @@ fn record<B: BaseModel>(bundle: &ModelBundle<B>) -> Record<B> {
     }
 }
 
-/// See [`super::kind_of`].
+/// The name of the base model, if this program reads the schema version.
 pub(super) fn kind_of(bytes: &[u8]) -> Result<String> {
     let VersionOnly { schema_version } = parse(bytes)?;
     if !READABLE_VERSIONS.contains(&schema_version) {
@@ -103,17 +111,9 @@ pub(super) fn kind_of(bytes: &[u8]) -> Result<String> {
 }
 
 /// Reads and checks; every error is an [`Error::Store`](crate::Error::Store).
-pub(super) fn read<B: BaseModel>(bytes: &[u8]) -> Result<Config<B>> {
+pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
     let kind = kind_of(bytes)?;
-    if kind != B::KIND {
-        let why =
-            format!("expected the base model `{}`, found `{kind}`; load it as a model of that kind", B::KIND);
-        return Err(broken(CONFIG_FILE, why));
-    }
-    let record: Record<B> = parse(bytes)?;
-    check::sizes(&record.spec)?;
-    check_scaling(&record)?;
-    check_prior(&record)?;
+    let record: Record<StoredSpec> = parse(bytes)?;
     let provenance = Provenance {
         seed: record.seed,
         settings: record.settings,
@@ -123,22 +123,41 @@ pub(super) fn read<B: BaseModel>(bytes: &[u8]) -> Result<Config<B>> {
         input_names: record.input_names,
         scores: record.scores,
     };
-    let Record { spec, scaling, prior, members, .. } = record;
-    Ok(Config { spec, scaling, prior, provenance, members })
+    let Record { scaling, prior, members, .. } = record;
+    let config = Config { spec: read_spec(&kind, record.spec, kinds)?, scaling, prior, provenance, members };
+    check::sizes(&config.spec)?;
+    check_scaling(&config)?;
+    check_prior(&config)?;
+    Ok(config)
 }
+
+fn read_spec(kind: &str, stored: StoredSpec, kinds: &Kinds) -> Result<ModelSpec> {
+    let StoredSpec { base, roles, network } = stored;
+    match kinds.read(kind, base) {
+        Some(Ok(base)) => Ok(ModelSpec { base, roles, network }),
+        Some(Err(error)) => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} ({error}); {RESTORE}"))),
+        None => {
+            let known = kinds.names().join(", ");
+            let why = format!("has the base model `{kind}`, expected one of: {known}; use a newer program");
+            Err(broken(CONFIG_FILE, why))
+        }
+    }
+}
+
+const ILL_FORMED: &str = "a field is missing or ill-formed";
 
 fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|error| {
         let what = match error.classify() {
-            serde_json::error::Category::Data => "a field is missing or ill-formed",
+            serde_json::error::Category::Data => ILL_FORMED,
             _ => "not JSON, or cut short",
         };
         broken(CONFIG_FILE, format!("{what} ({error}); {RESTORE}"))
     })
 }
 
-fn check_scaling<B: BaseModel>(record: &Record<B>) -> Result<()> {
-    let (base, scaling) = (&record.spec.base, &record.scaling);
+fn check_scaling(config: &Config) -> Result<()> {
+    let (base, scaling) = (&config.spec.base, &config.scaling);
     for (what, expected, found) in
         [("outputs", base.d_obs(), scaling.d_obs()), ("inputs", base.d_input(), scaling.d_input())]
     {
@@ -151,10 +170,10 @@ fn check_scaling<B: BaseModel>(record: &Record<B>) -> Result<()> {
     Ok(())
 }
 
-fn check_prior<B>(record: &Record<B>) -> Result<()> {
-    let d_code = record.spec.network.d_code;
-    record.prior.check(d_code).map_err(|error| {
-        let why = match &record.prior {
+fn check_prior(config: &Config) -> Result<()> {
+    let d_code = config.spec.network.d_code;
+    config.prior.check(d_code).map_err(|error| {
+        let why = match &config.prior {
             Prior::AggregatePosterior(mixture) => {
                 format!("prior: expected {d_code} dimensions, the length of a code, found {}", mixture.dim())
             }

@@ -17,7 +17,7 @@ mod weights;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::BaseModel;
+use crate::base::Kinds;
 use crate::model::Model;
 use crate::predict::Estimate;
 use crate::{Error, Result};
@@ -41,9 +41,9 @@ pub const REQUIRED_FILE_NAMES: [&str; 2] = [CONFIG_FILE, WEIGHTS_FILE];
 
 /// A model with where it came from and whom it knows.
 #[derive(Clone, Debug)]
-pub struct ModelBundle<B> {
+pub struct ModelBundle {
     /// The model.
-    pub model: Model<B>,
+    pub model: Model,
     /// Where it came from.
     pub provenance: Provenance,
     /// The training members with their codes; may be empty.
@@ -107,7 +107,7 @@ impl CardScore {
     }
 }
 
-impl<B: BaseModel> ModelBundle<B> {
+impl ModelBundle {
     /// The files of the model directory, name and bytes, in the order of [`FILE_NAMES`].
     ///
     /// # Errors
@@ -129,7 +129,15 @@ impl<B: BaseModel> ModelBundle<B> {
     /// # Errors
     /// [`Error::Store`] with the file, what is wrong with it and what to try.
     pub fn from_files<N: AsRef<str>, F: AsRef<[u8]>>(files: &[(N, F)]) -> Result<Self> {
-        let config = config::read::<B>(find(files, CONFIG_FILE)?)?;
+        Self::from_files_of(&Kinds::built_in(), files)
+    }
+
+    /// [`from_files`](Self::from_files) where other kinds of base model may be named than those of this crate.
+    ///
+    /// # Errors
+    /// As [`from_files`](Self::from_files).
+    pub fn from_files_of<N: AsRef<str>, F: AsRef<[u8]>>(kinds: &Kinds, files: &[(N, F)]) -> Result<Self> {
+        let config = config::read(find(files, CONFIG_FILE)?, kinds)?;
         let records = config.members;
         let expected = weights::expected(&config.spec, records.len())?;
         let arrays = weights::read(find(files, WEIGHTS_FILE)?, &expected, records.len())?;
@@ -150,14 +158,6 @@ impl<B: BaseModel> ModelBundle<B> {
         check::scores(&self.provenance.scores)?;
         check::members(&self.members, self.model.d_code())
     }
-}
-
-/// The kind of base model that a `config.json` describes, as in [`BaseModel::KIND`]: which type to load.
-///
-/// # Errors
-/// [`Error::Store`] when it is not JSON, comes from an unknown schema version, or names no base model.
-pub fn kind_of(config: &[u8]) -> Result<String> {
-    config::kind_of(config)
 }
 
 /// What to try with a file that somebody or something has changed.

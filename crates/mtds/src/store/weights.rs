@@ -6,7 +6,6 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use super::config::MemberRecord;
 use super::{CONFIG_FILE, Member, RESTORE, WEIGHTS_FILE, broken};
 use crate::Result;
-use crate::base::BaseModel;
 use crate::generator::Role;
 use crate::model::{Model, ModelSpec};
 
@@ -24,7 +23,7 @@ pub(super) struct Expected {
 ///
 /// From the architecture alone: there is no model yet, and no memory for its weights, before the file has
 /// shown that it holds them.
-pub(super) fn expected<B: BaseModel>(spec: &ModelSpec<B>, n_members: usize) -> Result<Vec<Expected>> {
+pub(super) fn expected(spec: &ModelSpec, n_members: usize) -> Result<Vec<Expected>> {
     let layout = spec.layout().map_err(|error| broken(CONFIG_FILE, format!("{error}; {RESTORE}")))?;
     let generator = spec.network.tensors().into_iter().map(|t| Expected { name: t.name, shape: t.shape });
     let shared = layout.blocks().iter().filter(|block| block.role == Role::Shared);
@@ -36,7 +35,7 @@ pub(super) fn expected<B: BaseModel>(spec: &ModelSpec<B>, n_members: usize) -> R
 }
 
 /// The file; F32, little endian.
-pub(super) fn write<B: BaseModel>(model: &Model<B>, members: &[Member]) -> Result<Vec<u8>> {
+pub(super) fn write(model: &Model, members: &[Member]) -> Result<Vec<u8>> {
     let parameters = model.parameters();
     let learned = model.tensors().into_iter().map(|tensor| {
         let bytes = to_le_bytes(parameters[tensor.range()].iter().copied());

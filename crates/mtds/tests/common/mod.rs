@@ -18,19 +18,19 @@ use rand_distr::StandardNormal;
 pub const LOG_NOISE: f64 = -1.2;
 
 /// A family of linear systems with one input and an affine generator from `d_code` numbers.
-pub fn spec(d_state: usize, d_obs: usize, d_code: usize) -> ModelSpec<Lds> {
+pub fn spec(d_state: usize, d_obs: usize, d_code: usize) -> ModelSpec {
     ModelSpec::new(Lds::new(d_state, d_obs, 1), d_code)
 }
 
 /// Random but fixed weights, those of the generator multiplied by `gain` so that codes matter; noise as given.
-pub fn model(spec: ModelSpec<Lds>, gain: f32, log_noise: f64, seed: u64) -> Model<Lds> {
-    let scaling = Scaling::identity(spec.base.d_obs, spec.base.d_input);
+pub fn model(spec: ModelSpec, gain: f32, log_noise: f64, seed: u64) -> Model {
+    let scaling = Scaling::identity(spec.base.d_obs(), spec.base.d_input());
     let drawn = Model::initialise(spec, scaling, &mut stream(seed, 0)).unwrap();
     let mut parameters = drawn.parameters().to_vec();
     for tensor in drawn.tensors() {
         let values = &mut parameters[tensor.range()];
         match tensor.name.as_str() {
-            "shared.noise" => values[..drawn.base().d_obs].fill(log_noise as f32),
+            "shared.noise" => values[..drawn.base().d_obs()].fill(log_noise as f32),
             name if name.ends_with("weight") => values.iter_mut().for_each(|w| *w *= gain),
             _ => {}
         }
@@ -39,7 +39,7 @@ pub fn model(spec: ModelSpec<Lds>, gain: f32, log_noise: f64, seed: u64) -> Mode
 }
 
 /// The same model with noise multiplied by `factor`.
-pub fn with_noise_times(model: &Model<Lds>, factor: f64) -> Model<Lds> {
+pub fn with_noise_times(model: &Model, factor: f64) -> Model {
     let tensor = model.tensors().into_iter().find(|t| t.name == "shared.noise").unwrap();
     let mut parameters = model.parameters().to_vec();
     parameters[tensor.range()].iter_mut().for_each(|log_std| *log_std += factor.ln() as f32);
@@ -63,7 +63,7 @@ pub fn normals(n: usize, random: &mut Random) -> Vec<f64> {
 
 /// Outputs of one code with the model's own noise (diagonal, shared).
 pub fn draw_outputs(
-    model: &Model<Lds>,
+    model: &Model,
     code: &[f64],
     inputs: &Signal,
     n_time: usize,
@@ -78,12 +78,7 @@ pub fn draw_outputs(
 }
 
 /// A code from the prior N(0, I) and a sequence of it.
-pub fn draw_member(
-    model: &Model<Lds>,
-    inputs: &Signal,
-    n_time: usize,
-    random: &mut Random,
-) -> (Vec<f64>, Signal) {
+pub fn draw_member(model: &Model, inputs: &Signal, n_time: usize, random: &mut Random) -> (Vec<f64>, Signal) {
     let code = normals(model.d_code(), random);
     let outputs = draw_outputs(model, &code, inputs, n_time, random);
     (code, outputs)
@@ -97,7 +92,7 @@ pub fn with_gaps(signal: &Signal, share: f64, random: &mut Random) -> Signal {
 }
 
 /// The parameters in double precision.
-pub fn parameters_f64(model: &Model<Lds>) -> Vec<f64> {
+pub fn parameters_f64(model: &Model) -> Vec<f64> {
     model.parameters().iter().map(|&x| f64::from(x)).collect()
 }
 

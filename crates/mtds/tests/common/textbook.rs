@@ -6,7 +6,6 @@
 //! ```
 
 use mtds::Model;
-use mtds::base::Lds;
 use mtds::family::Signal;
 use mtds::generator::Role;
 
@@ -36,8 +35,8 @@ pub struct Textbook<'a> {
 
 impl<'a> Textbook<'a> {
     /// For an affine generator, at most two states, one input and diagonal noise.
-    pub fn new(model: &Model<Lds>, outputs: &'a Signal, inputs: &'a Signal) -> Self {
-        assert!(model.base().d_state <= 2 && model.base().d_input == 1);
+    pub fn new(model: &Model, outputs: &'a Signal, inputs: &'a Signal) -> Self {
+        assert!(model.base().d_state() <= 2 && model.base().d_input() == 1);
         assert!(model.spec().network.hidden.is_empty());
         Self { blocks: BLOCKS.map(|name| entries(model, name)), outputs, inputs }
     }
@@ -69,7 +68,7 @@ impl<'a> Textbook<'a> {
 }
 
 /// The entries of a block of θ.
-fn entries(model: &Model<Lds>, name: &str) -> Vec<Entry> {
+fn entries(model: &Model, name: &str) -> Vec<Entry> {
     let (block, k) = (model.layout().block(name).unwrap(), model.d_code());
     if block.role != Role::Adapted {
         let constant = |x: f64| [vec![x], vec![0.0; k]].concat();

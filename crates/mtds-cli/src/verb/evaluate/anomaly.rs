@@ -2,7 +2,6 @@
 
 use crate::progress::{Progress, Stage};
 use anyhow::Result;
-use mtds::base::BaseModel;
 use mtds::infer::{Online, Tracker};
 use mtds::predict::Surprise;
 use mtds::random::stream;
@@ -28,8 +27,8 @@ pub(super) struct AnomalyRow {
 ///
 /// # Errors
 /// Sequences that the model cannot take.
-pub(super) fn scores<B: BaseModel>(
-    model: &Model<B>,
+pub(super) fn scores(
+    model: &Model,
     online: &Online,
     family: &Family,
     seed: u64,
@@ -50,13 +49,7 @@ pub(super) fn scores<B: BaseModel>(
 }
 
 /// The surprise of a whole sequence, in blocks of as many steps as there are between two updates.
-fn surprise<B: BaseModel>(
-    model: &Model<B>,
-    online: &Online,
-    family: &Family,
-    i: usize,
-    seed: u64,
-) -> Result<Surprise> {
+fn surprise(model: &Model, online: &Online, family: &Family, i: usize, seed: u64) -> Result<Surprise> {
     let (outputs, inputs) = (family.sequence(i).outputs(), family.inputs_of(i));
     let mut tracker = Tracker::new(model, online.clone(), stream(seed, STREAM + 2 * i as u64))?;
     let mut random = stream(seed, STREAM + 2 * i as u64 + 1);

@@ -5,7 +5,6 @@ use super::say;
 use crate::arguments::BaselineName;
 use crate::plan::EvaluatePlan;
 use anyhow::{Context, Result};
-use mtds::base::BaseModel;
 use mtds::baseline::{PooledLds, PooledSettings, SingleTask, Spread, Subspace};
 use mtds::learn::ScalingRule;
 use mtds::predict::{Forecast, family_mean, last_value};
@@ -19,7 +18,7 @@ const STREAM: u64 = 7 << 40;
 pub(super) struct Baselines<'a> {
     training: Vec<&'a [f64]>,
     pooled: Option<PooledLds>,
-    single: Option<SingleTask<Lds>>,
+    single: Option<SingleTask>,
     seed: u64,
 }
 
@@ -28,11 +27,7 @@ impl<'a> Baselines<'a> {
     ///
     /// # Errors
     /// Training sequences that a linear system cannot be learned from.
-    pub(super) fn prepare<B: BaseModel>(
-        plan: &EvaluatePlan,
-        model: &Model<B>,
-        train: Option<&'a Family>,
-    ) -> Result<Self> {
+    pub(super) fn prepare(plan: &EvaluatePlan, model: &Model, train: Option<&'a Family>) -> Result<Self> {
         let asked = |name| plan.against.contains(&name);
         let sequences = train.into_iter().flat_map(|family| family.sequences());
         let pooled = match train.filter(|_| asked(BaselineName::Pooled)) {
@@ -94,7 +89,7 @@ impl<'a> Baselines<'a> {
 }
 
 /// A linear system with the state size and in the units of the model; without inputs it needs a start to move from.
-fn single<B: BaseModel>(model: &Model<B>) -> SingleTask<Lds> {
+fn single(model: &Model) -> SingleTask {
     let base = model.base();
     let task = SingleTask::new(Lds::new(base.d_state(), base.d_obs(), base.d_input()));
     let task = if base.d_input() == 0 { task.prior("initial_state", 0.0, 1.0) } else { task };

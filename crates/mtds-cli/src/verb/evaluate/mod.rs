@@ -8,18 +8,19 @@
 mod anomaly;
 mod baselines;
 mod document;
-mod rolling;
+pub(super) mod rolling;
 
-use crate::base::{AnyModel, SizedBase, WithModel};
 use crate::output::print;
 use crate::plan::{EvaluatePlan, Format, SourceConfig, SourcePlan, Verbosity};
 use crate::progress::Progress;
+use crate::verb::posterior::online_of;
 use anomaly::AnomalyRow;
 use anyhow::{Context, Result, bail};
 use baselines::Baselines;
 use mtds::Family;
 use mtds::infer::Online;
 use mtds::store::ModelBundle;
+use mtds_data::model::load_model;
 use mtds_data::write_table;
 use rolling::{Rolling, ScoreRow};
 use std::io::Write;
@@ -39,15 +40,15 @@ struct Evaluation {
 /// # Errors
 /// A model or data that cannot be used, or do not fit each other; a file that cannot be written.
 pub fn run(plan: &EvaluatePlan, stdout: &mut dyn Write) -> Result<()> {
-    let model = AnyModel::load(&plan.model)?;
-    let family = read(plan, &plan.source, &model)?;
-    let train = plan.train.as_ref().map(|source| read(plan, source, &model)).transpose()?;
-    let is_training = family.fingerprint() == model.provenance().fingerprint;
+    let bundle = load_model(&plan.model)?;
+    let family = read(plan, &plan.source, &bundle)?;
+    let train = plan.train.as_ref().map(|source| read(plan, source, &bundle)).transpose()?;
+    let is_training = family.fingerprint() == bundle.provenance.fingerprint;
     if is_training {
         say(plan, "note: the model was learned from these sequences; scores say little about new ones");
     }
-    let job = Job { plan, family: &family, train: train.as_ref(), online: model.online(), is_training };
-    let found = model.with(job)?;
+    let job = Job { plan, family: &family, train: train.as_ref(), online: online_of(&bundle), is_training };
+    let found = job.run(&bundle)?;
     if let Some(path) = &plan.out {
         write_table(path, &document::scores(&found.rows))?;
     }
@@ -69,8 +70,8 @@ fn say(plan: &EvaluatePlan, line: &str) {
 }
 
 /// Reads sequences by the columns of the fit, where no others were named, and checks that the model can take them.
-fn read(plan: &EvaluatePlan, source: &SourcePlan, model: &AnyModel) -> Result<Family> {
-    let provenance = model.provenance();
+fn read(plan: &EvaluatePlan, source: &SourcePlan, bundle: &ModelBundle) -> Result<Family> {
+    let provenance = &bundle.provenance;
     let stored = provenance.settings.get("data").cloned().unwrap_or_default();
     let fitted: SourceConfig = serde_json::from_value(stored).unwrap_or_default();
     let read = source.clone().with_config(&fitted)?.read()?;
@@ -105,10 +106,8 @@ struct Job<'a> {
     is_training: bool,
 }
 
-impl WithModel for Job<'_> {
-    type Output = Result<Evaluation>;
-
-    fn run<B: SizedBase>(self, bundle: &ModelBundle<B>) -> Result<Evaluation> {
+impl Job<'_> {
+    fn run(self, bundle: &ModelBundle) -> Result<Evaluation> {
         let Self { plan, family, train, online, is_training } = self;
         let rolling = Rolling::new(family, &plan.seen, plan.horizon);
         if rolling.is_empty() {

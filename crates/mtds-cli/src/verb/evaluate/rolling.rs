@@ -2,7 +2,6 @@
 
 use crate::progress::{Progress, Stage};
 use anyhow::Result;
-use mtds::base::BaseModel;
 use mtds::infer::{Online, Tracker};
 use mtds::predict::{CENTRAL_LEVELS, Estimate, Forecast, Scores, SequenceScore, score};
 use mtds::random::stream;
@@ -26,7 +25,7 @@ pub(super) struct ScoreRow {
 
 /// A family and the origins of its sequences.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rolling<'a> {
+pub(in crate::verb) struct Rolling<'a> {
     pub(super) family: &'a Family,
     seen: &'a [usize],
     horizon: Option<usize>,
@@ -34,26 +33,26 @@ pub(super) struct Rolling<'a> {
 
 /// Steps seen, and steps to forecast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Origin {
-    pub(super) seen: usize,
-    pub(super) n_time: usize,
+pub(in crate::verb) struct Origin {
+    pub(in crate::verb) seen: usize,
+    pub(in crate::verb) n_time: usize,
 }
 
 /// The forecasts of a sequence, one per origin.
 pub(super) type Forecaster<'f> = dyn Fn(usize) -> Result<Vec<Forecast>> + Sync + 'f;
 
 impl<'a> Rolling<'a> {
-    pub(super) fn new(family: &'a Family, seen: &'a [usize], horizon: Option<usize>) -> Self {
+    pub(in crate::verb) fn new(family: &'a Family, seen: &'a [usize], horizon: Option<usize>) -> Self {
         Self { family, seen, horizon }
     }
 
     /// Whether no sequence is long enough.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::verb) fn is_empty(&self) -> bool {
         (0..self.family.n_seq()).all(|i| self.origins(i).is_empty())
     }
 
     /// Origins of a sequence that leave something to forecast, rising.
-    pub(super) fn origins(&self, i: usize) -> Vec<Origin> {
+    pub(in crate::verb) fn origins(&self, i: usize) -> Vec<Origin> {
         let length = self.family.sequence(i).n_time();
         let rest = |seen: usize| (length - seen).min(self.horizon.unwrap_or(usize::MAX));
         let long_enough = self.seen.iter().filter(|&&seen| seen < length);
@@ -117,8 +116,8 @@ fn row(seen: usize, method: &'static str, scores: &[SequenceScore]) -> Result<Op
 ///
 /// # Errors
 /// A sequence that the model cannot take.
-pub(super) fn follow<B: BaseModel>(
-    model: &Model<B>,
+pub(in crate::verb) fn follow(
+    model: &Model,
     online: &Online,
     rolling: &Rolling<'_>,
     i: usize,

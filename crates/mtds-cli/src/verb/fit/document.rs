@@ -4,10 +4,10 @@ use super::finish::{CONFIG_FILE, HISTORY_FILE};
 use super::judge::JudgedRow;
 use super::select::SelectionRow;
 use super::state::FitState;
-use crate::base::AnyModel;
 use crate::plan::{FitPlan, Verbosity};
 use crate::table::{Align, TextTable, estimate, percent};
 use mtds::learn::Choice;
+use mtds::store::ModelBundle;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -37,14 +37,14 @@ fn plain(value: &Value) -> String {
 }
 
 /// A part of the stored settings; empty where a model does not have it.
-fn stored<T: DeserializeOwned + Default>(model: &AnyModel, key: &str) -> T {
-    let value = model.provenance().settings.get(key).cloned().unwrap_or_default();
+fn stored<T: DeserializeOwned + Default>(bundle: &ModelBundle, key: &str) -> T {
+    let value = bundle.provenance.settings.get(key).cloned().unwrap_or_default();
     serde_json::from_value(value).unwrap_or_default()
 }
 
 /// The result as one document.
-pub(super) fn document(plan: &FitPlan, model: &AnyModel) -> Value {
-    let provenance = model.provenance();
+pub(super) fn document(plan: &FitPlan, bundle: &ModelBundle) -> Value {
+    let provenance = &bundle.provenance;
     let stored = |key: &str| provenance.settings.get(key).cloned().unwrap_or_default();
     json!({
         "verb": "fit",
@@ -66,13 +66,13 @@ pub(super) fn document(plan: &FitPlan, model: &AnyModel) -> Value {
 }
 
 /// The result as text.
-pub(super) fn text(plan: &FitPlan, model: &AnyModel) -> String {
+pub(super) fn text(plan: &FitPlan, bundle: &ModelBundle) -> String {
     let mut out = String::new();
-    let selection: Vec<SelectionRow> = stored(model, "selection");
+    let selection: Vec<SelectionRow> = stored(bundle, "selection");
     if !selection.is_empty() {
         out.push_str(&selection_table(&selection));
     }
-    let judged: Vec<JudgedRow> = stored(model, "judged");
+    let judged: Vec<JudgedRow> = stored(bundle, "judged");
     match judged.is_empty() {
         false => out.push_str(&judged_table(&judged)),
         true => out.push_str("no sequence was held out, so nothing is known about forecasts yet\n"),

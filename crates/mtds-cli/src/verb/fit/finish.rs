@@ -5,9 +5,10 @@ use super::learn::architecture;
 use super::prepare::Parts;
 use super::select;
 use super::state::FitState;
-use crate::base::{ONLINE_KEY, SizedBase};
+use crate::explained::{self, EXPLAINED_KEY};
 use crate::plan::{FitConfig, FitPlan};
 use crate::progress::{Progress, Stage};
+use crate::verb::posterior::ONLINE_KEY;
 use anyhow::{Context, Result};
 use mtds::infer::Online;
 use mtds::learn::{Choice, Wishes};
@@ -31,7 +32,7 @@ const BATCH: usize = 16;
 ///
 /// # Errors
 /// Sequences that the model cannot take; a directory that cannot be written.
-pub(super) fn finish<B: SizedBase>(
+pub(super) fn finish(
     plan: &FitPlan,
     family: &Family,
     parts: &Parts,
@@ -39,11 +40,13 @@ pub(super) fn finish<B: SizedBase>(
     progress: &mut Progress,
 ) -> Result<()> {
     let (chosen, selection) = select::choose(state)?;
-    let (spec, choices) = architecture::<B>(&state.choices, chosen.code, parts);
+    let (spec, choices) = architecture(&state.choices, chosen.code, parts)?;
     let scaling = choices.scaling.scaling(&parts.pieces)?;
     let model = Model::new(spec, scaling, chosen.parameters.clone())?.with_prior(choices.prior())?;
     let online = choices.online();
     let members = members(&model, &online, family, state.seed, progress)?;
+    let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
+    let explained = explained::rows(&model, family, &codes)?;
     let judged = judge::judge(&model, &online, parts, state.seed)?;
     let config =
         FitConfig { seed: Some(state.seed), data: state.data.clone(), learn: Wishes::from(choices.clone()) };
@@ -57,6 +60,8 @@ pub(super) fn finish<B: SizedBase>(
         "status": chosen.status,
         "best_validation": chosen.best_validation,
         "steps": chosen.records.iter().map(|record| record.steps).collect::<Vec<_>>(),
+        EXPLAINED_KEY: explained,
+        "held_out_ids": held_out_ids(parts),
         "n_training": parts.training.n_seq(),
         "n_held_out": parts.held_out.as_ref().map_or(0, Family::n_seq),
         "n_apart": parts.apart.as_ref().map_or(0, Family::n_seq),
@@ -90,9 +95,15 @@ fn reasons(state: &FitState) -> Value {
     state.reasons.iter().map(|choice| (choice.key.clone(), json!(why(choice)))).collect()
 }
 
+/// The sequences that learning did not see.
+fn held_out_ids(parts: &Parts) -> Vec<&str> {
+    let unseen = parts.held_out.iter().chain(&parts.apart);
+    unseen.flat_map(|family| family.sequences()).map(|sequence| sequence.id()).collect()
+}
+
 /// The code of every sequence of the family, given all of it.
-fn members<B: SizedBase>(
-    model: &Model<B>,
+fn members(
+    model: &Model,
     online: &Online,
     family: &Family,
     seed: u64,

@@ -3,7 +3,7 @@
 use super::prepare::Parts;
 use super::state::{Finished, FitState};
 use super::{say, select};
-use crate::base::SizedBase;
+use crate::base::BaseKind;
 use crate::interrupt::Interrupt;
 use crate::plan::FitPlan;
 use crate::progress::{Progress, Stage};
@@ -20,7 +20,7 @@ const EVENT_EVERY: u64 = 10;
 ///
 /// # Errors
 /// Numbers that stop being finite; a checkpoint that cannot be written; an interrupt, after a checkpoint.
-pub(super) fn learn<B: SizedBase>(
+pub(super) fn learn(
     plan: &FitPlan,
     interrupt: &Interrupt,
     parts: &Parts,
@@ -31,7 +31,7 @@ pub(super) fn learn<B: SizedBase>(
         if state.finished.iter().any(|finished| finished.code == code) {
             continue;
         }
-        let (spec, choices) = architecture::<B>(&state.choices, code, parts);
+        let (spec, choices) = architecture(&state.choices, code, parts)?;
         let course = choices.course(&spec.base)?;
         let data =
             CourseData { family: &parts.pieces, held_out: parts.held_out_pieces.as_ref(), seed: state.seed };
@@ -50,25 +50,19 @@ pub(super) fn learn<B: SizedBase>(
 }
 
 /// The architecture with codes of this length.
-pub(super) fn architecture<B: SizedBase>(
-    choices: &Choices,
-    code: usize,
-    parts: &Parts,
-) -> (ModelSpec<B>, Choices) {
+///
+/// # Errors
+/// A kind of base model that this program does not know.
+pub(super) fn architecture(choices: &Choices, code: usize, parts: &Parts) -> Result<(ModelSpec, Choices)> {
     let choices = Choices { code, ..choices.clone() };
-    let base = B::sized(choices.state, parts.training.d_obs(), parts.training.d_input());
-    (choices.spec(base), choices)
+    let kind = BaseKind::named(&choices.base).context("the base model is one of those in the list")?;
+    let base = kind.sized(choices.state, parts.training.d_obs(), parts.training.d_input());
+    Ok((choices.spec(base), choices))
 }
 
-fn finished<B: SizedBase>(
-    learner: &Learner<B>,
-    code: usize,
-    choices: &Choices,
-    parts: &Parts,
-    seed: u64,
-) -> Result<Finished> {
+fn finished(learner: &Learner, code: usize, choices: &Choices, parts: &Parts, seed: u64) -> Result<Finished> {
     let fitted = learner.fitted()?.context("learning has ended")?;
-    let model: Model<B> = fitted.model.with_prior(choices.prior())?;
+    let model: Model = fitted.model.with_prior(choices.prior())?;
     let apart = match &parts.apart {
         Some(family) => select::log_likelihoods(&model, &choices.online(), family, seed)?,
         None => vec![],
@@ -92,12 +86,7 @@ struct Following<'a> {
 }
 
 impl Following<'_> {
-    fn run<B: SizedBase>(
-        &mut self,
-        learner: &mut Learner<B>,
-        state: &mut FitState,
-        progress: &mut Progress,
-    ) -> Result<()> {
+    fn run(&mut self, learner: &mut Learner, state: &mut FitState, progress: &mut Progress) -> Result<()> {
         if let Some(folder) = &self.plan.tensorboard {
             self.events = Some(EventFile::create(folder)?);
         }
@@ -121,11 +110,7 @@ impl Following<'_> {
     }
 
     /// Steps until the stage ends, a checkpoint is due, or somebody asks to stop.
-    fn some_steps<B: SizedBase>(
-        &mut self,
-        learner: &mut Learner<B>,
-        progress: &mut Progress,
-    ) -> Result<Status> {
+    fn some_steps(&mut self, learner: &mut Learner, progress: &mut Progress) -> Result<Status> {
         let is_start = learner.stage() == learn::Stage::Start;
         if is_start && matches!(self.course.start, StartRule::Effects(_)) {
             return Ok(self.interrupt.without_stop(|| learner.run(&mut |_| Control::Continue))?);
@@ -148,7 +133,7 @@ impl Following<'_> {
         Ok(status)
     }
 
-    fn stopped<B: SizedBase>(&self, learner: &Learner<B>) -> String {
+    fn stopped(&self, learner: &Learner) -> String {
         let (step, steps) = learner.steps();
         let stage = shown(learner.stage()).name();
         format!(

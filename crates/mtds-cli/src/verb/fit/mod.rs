@@ -14,7 +14,7 @@ mod prepare;
 mod select;
 mod state;
 
-use crate::base::{AnyModel, BaseKind, SizedBase, WithBase};
+use crate::base::BaseKind;
 use crate::interrupt::Interrupt;
 use crate::output::print;
 use crate::plan::{Begin, FitPlan, Format, UsageError, Verbosity};
@@ -22,6 +22,7 @@ use crate::progress::Progress;
 use anyhow::Result;
 use clap::ValueEnum;
 use mtds_data::ReadFamily;
+use mtds_data::model::load_model;
 use state::FitState;
 use std::io::Write;
 
@@ -46,7 +47,7 @@ pub fn run(plan: &FitPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Res
     let read = plan.source.read()?;
     read.notes.iter().for_each(|note| say(&plan, &format!("note: {note}")));
     let kind = kind(&plan, earlier.as_ref())?;
-    kind.with(Job { plan: &plan, interrupt, read, earlier })?;
+    carry_out(&plan, interrupt, &read, kind, earlier)?;
     result(&plan, stdout)
 }
 
@@ -67,39 +68,33 @@ fn kind(plan: &FitPlan, earlier: Option<&FitState>) -> Result<BaseKind, UsageErr
     })
 }
 
-/// What is left to do once the data are there, for any kind of base model.
-struct Job<'a> {
-    plan: &'a FitPlan,
-    interrupt: &'a Interrupt,
-    read: ReadFamily,
+/// What is left to do once the data are there.
+fn carry_out(
+    plan: &FitPlan,
+    interrupt: &Interrupt,
+    read: &ReadFamily,
+    kind: BaseKind,
     earlier: Option<FitState>,
-}
-
-impl WithBase for Job<'_> {
-    type Output = Result<()>;
-
-    fn run<B: SizedBase>(self) -> Result<()> {
-        let Self { plan, interrupt, read, earlier } = self;
-        let mut state = match earlier {
-            Some(state) => state.of_family(&read.family)?,
-            None => prepare::first_state::<B>(plan, &read.family)?,
-        };
-        say(plan, document::choices(&state, plan.common.verbosity).trim_end());
-        let parts = prepare::Parts::of(&read.family, &state)?;
-        let mut progress = Progress::new(plan.common.display());
-        learn::learn::<B>(plan, interrupt, &parts, &mut state, &mut progress)?;
-        interrupt.without_stop(|| finish::finish::<B>(plan, &read.family, &parts, &state, &mut progress))?;
-        drop(progress);
-        state::remove(&plan.checkpoint)
-    }
+) -> Result<()> {
+    let mut state = match earlier {
+        Some(state) => state.of_family(&read.family)?,
+        None => prepare::first_state(plan, &read.family, kind)?,
+    };
+    say(plan, document::choices(&state, plan.common.verbosity).trim_end());
+    let parts = prepare::Parts::of(&read.family, &state)?;
+    let mut progress = Progress::new(plan.common.display());
+    learn::learn(plan, interrupt, &parts, &mut state, &mut progress)?;
+    interrupt.without_stop(|| finish::finish(plan, &read.family, &parts, &state, &mut progress))?;
+    drop(progress);
+    state::remove(&plan.checkpoint)
 }
 
 /// Prints what the finished model says of itself.
 fn result(plan: &FitPlan, stdout: &mut dyn Write) -> Result<()> {
-    let model = AnyModel::load(&plan.out)?;
+    let bundle = load_model(&plan.out)?;
     let text = match plan.common.format {
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&document::document(plan, &model))?),
-        Format::Text => document::text(plan, &model),
+        Format::Json => format!("{}\n", serde_json::to_string_pretty(&document::document(plan, &bundle))?),
+        Format::Text => document::text(plan, &bundle),
     };
     print(stdout, &text)
 }

@@ -1,7 +1,7 @@
 //! Before learning: settings from the family, and the family in parts.
 
 use super::state::FitState;
-use crate::base::SizedBase;
+use crate::base::BaseKind;
 use crate::plan::{DEFAULT_SEED, FitPlan, UsageError};
 use anyhow::Result;
 use mtds::Family;
@@ -15,11 +15,11 @@ const SELECTION: f64 = 0.2;
 ///
 /// # Errors
 /// A [`UsageError`] for settings out of range.
-pub(super) fn first_state<B: SizedBase>(plan: &FitPlan, family: &Family) -> Result<FitState> {
+pub(super) fn first_state(plan: &FitPlan, family: &Family, kind: BaseKind) -> Result<FitState> {
     let facts = Facts::of(family);
     let selects = !plan.select_code.is_empty();
     let ours = Wishes { selection: selects.then_some(SELECTION), ..Wishes::default() };
-    let blocks = |state| B::sized(state, facts.d_obs, facts.d_input).blocks();
+    let blocks = |state| kind.sized(state, facts.d_obs, facts.d_input).blocks();
     let (choices, mut reasons) =
         Choices::resolve(&plan.wishes.clone().or(ours), &facts, &blocks).map_err(usage)?;
     if plan.wishes.selection.is_none() && selects {

@@ -2,7 +2,6 @@
 
 use super::state::{Finished, FitState};
 use anyhow::{Context, Result};
-use mtds::base::BaseModel;
 use mtds::infer::Online;
 use mtds::predict::Estimate;
 use mtds::random::stream;
@@ -28,8 +27,8 @@ pub(super) struct SelectionRow {
 }
 
 /// Log likelihood per observed value of every sequence, in data units; sequences without observations are left out.
-pub(super) fn log_likelihoods<B: BaseModel>(
-    model: &Model<B>,
+pub(super) fn log_likelihoods(
+    model: &Model,
     online: &Online,
     family: &Family,
     seed: u64,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use mtds::base::Lds;
 use mtds::family::Family;
 use mtds::learn::{Control, Fitted};
 use mtds::model::Model;
@@ -94,7 +93,7 @@ fn timed<T>(timings: &mut Vec<(String, f64)>, stage: &str, work: impl FnOnce() -
     result
 }
 
-fn learn(plan: &QuickstartPlan, families: &Families, progress: &mut Progress) -> Result<Fitted<Lds>> {
+fn learn(plan: &QuickstartPlan, families: &Families, progress: &mut Progress) -> Result<Fitted> {
     progress.begin(Stage::Learning, recipe::STEPS);
     let mut watch = |p: &mtds::learn::Progress| {
         progress.advance(p.step, Some(p.bound));
@@ -108,7 +107,7 @@ fn learn(plan: &QuickstartPlan, families: &Families, progress: &mut Progress) ->
 fn infer_members(
     plan: &QuickstartPlan,
     families: &Families,
-    model: &Model<Lds>,
+    model: &Model,
     progress: &mut Progress,
 ) -> Result<Vec<Member>> {
     let family = &families.training;
@@ -135,7 +134,7 @@ pub(super) type Forecasts = Vec<Forecast>;
 fn forecast_test(
     plan: &QuickstartPlan,
     families: &Families,
-    model: &Model<Lds>,
+    model: &Model,
     progress: &mut Progress,
 ) -> Result<Vec<Forecasts>> {
     let family = &families.test;
@@ -259,7 +258,7 @@ fn coverage_series(scores: &Scores, t: usize) -> CoverageSeries {
 }
 
 /// Bounds per sequence: the trainer's are per observation.
-fn bound_points(fitted: &Fitted<Lds>, families: &Families) -> Vec<BoundPoint> {
+fn bound_points(fitted: &Fitted, families: &Families) -> Vec<BoundPoint> {
     let per_sequence = |family: &Family| family.n_observed() as f64 / family.n_seq() as f64;
     let (training, held_out) = (per_sequence(&families.training), per_sequence(&families.held_out));
     let history = &fitted.outcome.history;
@@ -277,10 +276,10 @@ fn bound_points(fitted: &Fitted<Lds>, families: &Families) -> Vec<BoundPoint> {
 fn bundle(
     plan: &QuickstartPlan,
     families: &Families,
-    fitted: &Fitted<Lds>,
+    fitted: &Fitted,
     members: Vec<Member>,
     scored: &Scored,
-) -> Result<ModelBundle<Lds>> {
+) -> Result<ModelBundle> {
     Ok(ModelBundle {
         model: fitted.model.clone(),
         provenance: Provenance {
@@ -296,12 +295,12 @@ fn bundle(
     })
 }
 
-fn settings(plan: &QuickstartPlan, bundle: &ModelBundle<Lds>) -> Vec<(String, String)> {
+fn settings(plan: &QuickstartPlan, bundle: &ModelBundle) -> Vec<(String, String)> {
     let model = &bundle.model;
     let noise = model.block_values("noise").map_or(f64::NAN, |log_std| log_std[0].exp());
     let lds = model.base();
     [
-        ("base model", format!("linear dynamical system, {} states, impulse input", lds.d_state)),
+        ("base model", format!("linear dynamical system, {} states, impulse input", lds.d_state())),
         ("code", format!("{} dimensions, standard normal prior", model.d_code())),
         ("generator", format!("{} parameters, two hidden layers of 64", model.n_parameters())),
         ("learning", format!("Monte-Carlo objective, {} steps", recipe::STEPS)),

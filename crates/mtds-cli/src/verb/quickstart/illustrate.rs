@@ -1,7 +1,6 @@
 //! The pictures of the quickstart as numbers: forecasts of new members, the map of codes, a morph.
 
 use anyhow::{Context, Result};
-use mtds::base::Lds;
 use mtds::predict::{CodePath, Forecast};
 use mtds::store::{Member, ModelBundle};
 use mtds_data::oscillators::OscillatorParameters;
@@ -20,7 +19,7 @@ const MORPH_STEPS: usize = 11;
 /// A report with everything that is drawn, and nothing else.
 pub(super) fn report(
     families: &Families,
-    bundle: &ModelBundle<Lds>,
+    bundle: &ModelBundle,
     tested: &[Forecasts],
 ) -> Result<QuickstartReport> {
     let mut panels = vec![];
@@ -57,7 +56,7 @@ fn panel(families: &Families, i: usize, seen: usize, forecast: &Forecast) -> Res
 }
 
 /// The two dimensions of the code that go most with the true frequency: a view chosen for the picture alone.
-fn map_dims(families: &Families, bundle: &ModelBundle<Lds>) -> (usize, usize) {
+fn map_dims(families: &Families, bundle: &ModelBundle) -> (usize, usize) {
     let truth: Vec<f64> = families.truth.iter().map(|t| t.omega_rad[0]).collect();
     let strength = |d: usize| {
         let code: Vec<f64> = bundle.members.iter().map(|m| m.code_mean[d]).collect();
@@ -77,7 +76,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     product(a, ma, b, mb) / (product(a, ma, a, ma) * product(b, mb, b, mb)).sqrt()
 }
 
-fn map(families: &Families, bundle: &ModelBundle<Lds>, dims: (usize, usize)) -> CodeMap {
+fn map(families: &Families, bundle: &ModelBundle, dims: (usize, usize)) -> CodeMap {
     let point = |(member, truth): (&Member, &OscillatorParameters)| CodePoint {
         name: member.id.clone(),
         at: (member.code_mean[dims.0], member.code_mean[dims.1]),
@@ -91,7 +90,7 @@ fn map(families: &Families, bundle: &ModelBundle<Lds>, dims: (usize, usize)) -> 
 }
 
 /// From the slowest training member to the fastest.
-fn morph(families: &Families, bundle: &ModelBundle<Lds>, dims: (usize, usize)) -> Result<MorphPath> {
+fn morph(families: &Families, bundle: &ModelBundle, dims: (usize, usize)) -> Result<MorphPath> {
     let speed = |i: &usize| families.truth[*i].omega_rad[0];
     let by_speed = |a: &usize, b: &usize| speed(a).total_cmp(&speed(b));
     let all = 0..bundle.members.len();

@@ -18,7 +18,7 @@ pub(super) const STEPS: u64 = 5000;
 const SETTLED: u64 = 3500;
 
 /// A linear system with an impulse input, all of A, B and C from the code.
-pub(super) fn spec() -> ModelSpec<Lds> {
+pub(super) fn spec() -> ModelSpec {
     ModelSpec::new(Lds::new(D_STATE, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[64, 64], Activation::Tanh)

@@ -12,14 +12,15 @@ pub mod line;
 mod series;
 mod snapshot;
 
-use crate::base::{AnyModel, SizedBase, WithModel};
 use crate::interrupt::Interrupt;
 use crate::plan::{DEFAULT_SEED, Verbosity, WatchPlan};
+use crate::verb::posterior::online_of;
 use anyhow::{Context, Result, anyhow};
 use incoming::{Incoming, lines};
 use line::{Request, parse};
 use mtds::infer::Online;
 use mtds::store::ModelBundle;
+use mtds_data::model::load_model;
 use serde_json::{Value, json};
 use series::AllSeries;
 use snapshot::{Snapshot, model_name};
@@ -43,9 +44,9 @@ pub fn run(
     input: impl BufRead + Send + 'static,
     stdout: &mut dyn Write,
 ) -> Result<()> {
-    let model = AnyModel::load(&plan.model)?;
-    let online = online(plan, model.online());
-    model.with(Job { plan, interrupt, online, input, stdout })
+    let bundle = load_model(&plan.model)?;
+    let online = online(plan, online_of(&bundle));
+    Job { plan, interrupt, online, input, stdout }.run(&bundle)
 }
 
 /// As the fit chose, but with an update after every line and a bounded history.
@@ -62,10 +63,8 @@ struct Job<'a, I> {
     stdout: &'a mut dyn Write,
 }
 
-impl<I: BufRead + Send + 'static> WithModel for Job<'_, I> {
-    type Output = Result<()>;
-
-    fn run<B: SizedBase>(self, bundle: &ModelBundle<B>) -> Result<()> {
+impl<I: BufRead + Send + 'static> Job<'_, I> {
+    fn run(self, bundle: &ModelBundle) -> Result<()> {
         let Self { plan, interrupt, online, input, stdout } = self;
         let mut watch = Watch::begin(plan, bundle, online)?;
         let ended = watch.answer_all(interrupt, input, stdout);
@@ -76,15 +75,15 @@ impl<I: BufRead + Send + 'static> WithModel for Job<'_, I> {
 }
 
 /// A watch under way.
-struct Watch<'a, B> {
+struct Watch<'a> {
     plan: &'a WatchPlan,
     /// All but its sequences is up to date.
     stand: Snapshot,
-    series: AllSeries<'a, B>,
+    series: AllSeries<'a>,
 }
 
-impl<'a, B: SizedBase> Watch<'a, B> {
-    fn begin(plan: &'a WatchPlan, bundle: &'a ModelBundle<B>, online: Online) -> Result<Self> {
+impl<'a> Watch<'a> {
+    fn begin(plan: &'a WatchPlan, bundle: &'a ModelBundle, online: Online) -> Result<Self> {
         let name = model_name(bundle)?;
         let mut stand = match &plan.restore {
             Some(path) => Snapshot::load(path, &name)?,

@@ -4,7 +4,6 @@ use super::line::{Observation, Widths};
 use crate::arguments::FutureName;
 use crate::plan::WatchPlan;
 use anyhow::{Result, bail};
-use mtds::base::BaseModel;
 use mtds::infer::{Online, Tracker, TrackerState};
 use mtds::random::stream;
 use mtds::{Forecast, Model, Signal};
@@ -13,8 +12,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// One sequence.
-struct Followed<'m, B> {
-    tracker: Tracker<'m, B>,
+struct Followed<'m> {
+    tracker: Tracker<'m>,
     /// Values observed of each output.
     n_values: Vec<u64>,
     time: Option<Value>,
@@ -30,16 +29,16 @@ pub(super) struct StoredSeries {
 }
 
 /// All sequences.
-pub(super) struct AllSeries<'m, B> {
-    model: &'m Model<B>,
+pub(super) struct AllSeries<'m> {
+    model: &'m Model,
     online: Online,
     seed: u64,
-    followed: BTreeMap<String, Followed<'m, B>>,
+    followed: BTreeMap<String, Followed<'m>>,
 }
 
-impl<'m, B: BaseModel> AllSeries<'m, B> {
+impl<'m> AllSeries<'m> {
     /// None yet.
-    pub(super) fn new(model: &'m Model<B>, online: Online, seed: u64) -> Self {
+    pub(super) fn new(model: &'m Model, online: Online, seed: u64) -> Self {
         Self { model, online, seed, followed: BTreeMap::new() }
     }
 
@@ -60,7 +59,7 @@ impl<'m, B: BaseModel> AllSeries<'m, B> {
 
     /// As they are to be stored.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
-        let one = |(name, series): (&String, &Followed<'m, B>)| {
+        let one = |(name, series): (&String, &Followed<'m>)| {
             let (n_values, time) = (series.n_values.clone(), series.time.clone());
             (name.clone(), StoredSeries { tracker: series.tracker.state(), n_values, time })
         };
@@ -115,7 +114,7 @@ impl<'m, B: BaseModel> AllSeries<'m, B> {
     }
 }
 
-impl<B: BaseModel> Followed<'_, B> {
+impl Followed<'_> {
     fn observe(&mut self, seen: &Observation, plan: &WatchPlan) -> Result<Value> {
         self.check_time(seen)?;
         self.tracker.observe(&seen.outputs, &seen.inputs)?;

@@ -3,7 +3,6 @@
 use super::series::{StoredSeries, fnv};
 use crate::plan::{UsageError, WatchPlan};
 use anyhow::{Context, Result, bail};
-use mtds::base::BaseModel;
 use mtds::infer::Online;
 use mtds::store::ModelBundle;
 use mtds_data::directory::write_file_atomic;
@@ -32,7 +31,7 @@ pub(super) struct Snapshot {
 ///
 /// # Errors
 /// None for a model that was loaded.
-pub(super) fn model_name<B: BaseModel>(bundle: &ModelBundle<B>) -> Result<String> {
+pub(super) fn model_name(bundle: &ModelBundle) -> Result<String> {
     let bytes: Vec<u8> = bundle.to_files()?.into_iter().flat_map(|(_, bytes)| bytes).collect();
     Ok(format!("{:016x}", fnv(&bytes)))
 }

@@ -4,7 +4,7 @@
 
 use mtds::infer::{Candidate, Ensemble, EnsembleTracker, Online};
 use mtds::random::stream;
-use mtds::{Error, Family, Forecast, Lds, Result, Sequence};
+use mtds::{Error, Family, Forecast, Result, Sequence};
 use rayon::prelude::*;
 
 use super::{impulse, stream_of};
@@ -18,12 +18,12 @@ const EVIDENCE_EVERY: usize = 20;
 /// One or several multi-task systems as one predictor.
 #[derive(Clone, Debug)]
 pub struct Mtlds {
-    ensemble: Ensemble<Lds>,
+    ensemble: Ensemble,
     seed: u64,
 }
 
 struct MtldsFollower<'a> {
-    tracker: EnsembleTracker<'a, Lds>,
+    tracker: EnsembleTracker<'a>,
 }
 
 impl Mtlds {
@@ -31,7 +31,7 @@ impl Mtlds {
     ///
     /// # Errors
     /// Those of [`Ensemble::new`]: no members, settings out of range.
-    pub fn new(members: Vec<Candidate<Lds>>, seed: u64) -> Result<Self> {
+    pub fn new(members: Vec<Candidate>, seed: u64) -> Result<Self> {
         Ok(Self { ensemble: Ensemble::new(members)?, seed })
     }
 
@@ -44,8 +44,8 @@ impl Mtlds {
     }
 
     /// The same members with fewer updates, for where the end of the sequence alone counts.
-    fn hurried(&self) -> Result<Ensemble<Lds>> {
-        let hurry = |member: &Candidate<Lds>| {
+    fn hurried(&self) -> Result<Ensemble> {
+        let hurry = |member: &Candidate| {
             let online = Online { every: EVIDENCE_EVERY, ..member.online.clone() };
             Candidate { online, ..member.clone() }
         };

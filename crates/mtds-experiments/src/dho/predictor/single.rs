@@ -7,7 +7,7 @@
 use mtds::baseline::SingleTask;
 use mtds::infer::Nuts;
 use mtds::random::stream;
-use mtds::{Error, Forecast, Lds, Result, Signal};
+use mtds::{Error, Forecast, Result, Signal};
 
 use super::{check_outputs, impulse, stream_of};
 use crate::dho::score::{Follower, Predictor};
@@ -15,7 +15,7 @@ use crate::dho::score::{Follower, Predictor};
 /// The paper's single-task model of an oscillator, and the seed of its draws.
 #[derive(Clone, Debug)]
 pub struct Single {
-    model: SingleTask<Lds>,
+    model: SingleTask,
     seed: u64,
 }
 

@@ -1,16 +1,16 @@
 //! Predictors against the library's own operations.
 
+use mtds::Control;
 use mtds::baseline::{PooledLds, SingleTask, Spread};
 use mtds::infer::{Candidate, Ensemble, Nuts, Online, Tracker};
 use mtds::random::stream;
-use mtds::{Control, Lds};
 
 use super::*;
 use crate::dho::fixtures::{tiny_protocol, tiny_settings};
 use crate::dho::recipe::{Method, learn};
 use crate::dho::score::Predictor;
 
-fn members(n: u64) -> Vec<Candidate<Lds>> {
+fn members(n: u64) -> Vec<Candidate> {
     let training = tiny_protocol().training(0, 3).unwrap();
     let method = Method::Paper(Box::new(tiny_settings().paper));
     let learned = |seed| learn(&method, &training, seed, &mut |_| Control::Continue).unwrap().members;

@@ -10,7 +10,7 @@ pub mod paper;
 
 use mtds::infer::Candidate;
 use mtds::learn::Progress;
-use mtds::{Control, Lds, Result};
+use mtds::{Control, Result};
 use serde::{Deserialize, Serialize};
 
 pub use ours::Ours;
@@ -32,7 +32,7 @@ pub enum Method {
 #[derive(Clone, Debug)]
 pub struct Learned {
     /// The models, to be mixed by evidence where there are several.
-    pub members: Vec<Candidate<Lds>>,
+    pub members: Vec<Candidate>,
     /// Power of the evidences that they are mixed by; 1 is Bayes' rule.
     pub evidence_power: f64,
     /// How the bound per observation went: (member, step, bound), steps thinned.

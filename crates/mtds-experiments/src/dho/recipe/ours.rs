@@ -166,7 +166,7 @@ impl Ours {
     }
 
     /// Drops the models that learned too little, and prepares the others for test sequences.
-    fn collect(&self, fitted: Vec<(Model<Lds>, Outcome)>, observed_per_sequence: f64) -> Result<Learned> {
+    fn collect(&self, fitted: Vec<(Model, Outcome)>, observed_per_sequence: f64) -> Result<Learned> {
         let reached: Vec<f64> =
             fitted.iter().map(|(_, outcome)| last_bound(outcome) * observed_per_sequence).collect();
         let best = reached.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -181,7 +181,7 @@ impl Ours {
         Ok(learned)
     }
 
-    fn member(&self, model: Model<Lds>) -> Result<Candidate<Lds>> {
+    fn member(&self, model: Model) -> Result<Candidate> {
         let noise = NoiseBelief::Uncertain { mean: self.noise.0, std_dev: self.noise.1 };
         let model = model.with_prior(Prior::Normal { std_dev: self.prior_std })?;
         Ok(Candidate::new(model, Online { noise, ..self.online.clone() }))
@@ -197,17 +197,17 @@ fn last_bound(outcome: &Outcome) -> f64 {
 
 fn run(
     refine: &Refine,
-    model: Model<Lds>,
+    model: Model,
     proposals: Option<Vec<Proposal>>,
     training: &TrainingSet,
     seed: u64,
     observer: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<(Model<Lds>, Outcome)> {
+) -> Result<(Model, Outcome)> {
     let fitted = refine.run(model, (training.family(), None), proposals, seed, observer)?;
     Ok((fitted.model, fitted.outcome))
 }
 
-fn spec(skip: Skip) -> ModelSpec<Lds> {
+fn spec(skip: Skip) -> ModelSpec {
     ModelSpec::new(Lds::new(D_STATE, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[HIDDEN, HIDDEN], Activation::Tanh)

@@ -98,7 +98,7 @@ impl Paper {
         Ok(Learned { members: vec![Candidate::new(model, online)], evidence_power: 1.0, bounds })
     }
 
-    fn trainer(&self, training: &TrainingSet, seed: u64) -> Result<Trainer<MonteCarloObjective<Lds>>> {
+    fn trainer(&self, training: &TrainingSet, seed: u64) -> Result<Trainer<MonteCarloObjective>> {
         let (family, fit) = (training.family(), &self.fit);
         let model = Model::initialise(self.spec(), fit.scaling.scaling(family)?, &mut stream(seed, 0))?;
         let mut parameters = model.parameters().to_vec();
@@ -113,7 +113,7 @@ impl Paper {
 
     /// The architecture.
     #[must_use]
-    pub fn spec(&self) -> ModelSpec<Lds> {
+    pub fn spec(&self) -> ModelSpec {
         ModelSpec::new(Lds::new(D_STATE, 1, 1), D_CODE)
             .features(FeatureMap::Trigonometric)
             .hidden(&[self.hidden], Activation::Sigmoid)
@@ -122,7 +122,7 @@ impl Paper {
     }
 
     /// Inference with the noise as the paper believes it to be, said relative to the learned one.
-    fn online_for(&self, model: &Model<Lds>) -> Result<Online> {
+    fn online_for(&self, model: &Model) -> Result<Online> {
         let learned = model.block_values("noise").ok_or_else(no_noise)?[0];
         let noise = NoiseBelief::Uncertain { mean: self.log_noise.0 - learned, std_dev: self.log_noise.1 };
         Ok(Online { noise, ..self.online.clone() })

@@ -17,10 +17,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub use dual::Dual;
 
 use super::emission::{Noise, NoiseForm};
-use super::{BaseModel, Drive, Trace, TraceGradient};
+use super::{Base, BaseModel, Drive, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
-use crate::model::Kernels;
 use crate::{Error, Result};
 
 /// Sizes of a system that a user writes.
@@ -151,8 +150,8 @@ impl<T: Step> BaseModel for Custom<T> {
     }
 
     /// Compiled in the crate that uses the model: no other knows the equations.
-    fn kernels() -> &'static Kernels<Self> {
-        const { &Kernels::new() }
+    fn erase(self) -> Base {
+        Base::new(self)
     }
 }
 

@@ -15,10 +15,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::emission::{Noise, NoiseForm};
-use super::{BaseModel, Drive, Trace, TraceGradient};
+use super::{Base, BaseModel, Drive, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
-use crate::model::Kernels;
 use crate::{Error, Result};
 
 /// How the raw input matrix is bounded, which fixes the arbitrary scale of the state.
@@ -185,9 +184,8 @@ impl BaseModel for Lds {
         self.places().initial_state
     }
 
-    fn kernels() -> &'static Kernels<Self> {
-        static KERNELS: Kernels<Lds> = Kernels::new();
-        &KERNELS
+    fn erase(self) -> Base {
+        Base::new(self)
     }
 }
 

@@ -16,10 +16,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::emission::{Noise, NoiseForm};
-use super::{BaseModel, Drive, Trace, TraceGradient};
+use super::{Base, BaseModel, Drive, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
-use crate::model::Kernels;
 use crate::{Error, Result};
 
 /// Sizes and noise of a pharmacodynamic model.
@@ -131,9 +130,8 @@ impl BaseModel for Pharmacodynamic {
         start..start + self.d_state
     }
 
-    fn kernels() -> &'static Kernels<Self> {
-        static KERNELS: Kernels<Pharmacodynamic> = Kernels::new();
-        &KERNELS
+    fn erase(self) -> Base {
+        Base::new(self)
     }
 }
 

@@ -13,9 +13,9 @@ use super::products::{
     add, multiply_add, outer_add, pull_back_add, sigmoid_slope, split, split_mut, tanh_slope,
 };
 use super::{Cell, CellGradient, CellSizes, CellView, Recurrent};
+use crate::base::Base;
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
-use crate::model::Kernels;
 
 /// Cell of [`Gru`](super::Gru). Blocks: `reset_input`, `update_input`, `candidate_input` (V), `reset_recurrent`,
 /// `update_recurrent`, `candidate_recurrent` (W), `reset_bias`, `update_bias`, `candidate_bias` (b),
@@ -137,8 +137,7 @@ impl Cell for Gated {
         pull_back_add(&w[2 * n * n..], d_product, d.past);
     }
 
-    fn kernels() -> &'static Kernels<Recurrent<Self>> {
-        static KERNELS: Kernels<Recurrent<Gated>> = Kernels::new();
-        &KERNELS
+    fn erase(network: Recurrent<Self>) -> Base {
+        Base::new(network)
     }
 }

@@ -26,10 +26,9 @@ pub use tanh::{OrthogonalTanh, Tanh};
 pub(super) use products::{add, sigmoid_slope, split, split_mut};
 
 use super::emission::{Noise, NoiseForm};
-use super::{BaseModel, Drive, Trace, TraceGradient};
+use super::{Base, BaseModel, Drive, Trace, TraceGradient};
 use crate::generator::BlockSpec;
 use crate::kernel::Scalar;
-use crate::model::Kernels;
 use crate::{Error, Result};
 
 /// x_t = tanh(W x_{t−1} + V u_t + b).
@@ -121,8 +120,8 @@ pub trait Cell: Clone + Debug + PartialEq + Send + Sync + 'static {
         work: &mut [S],
         d: CellGradient<'_, S>,
     );
-    /// As [`BaseModel::kernels`], for the network with this cell.
-    fn kernels() -> &'static Kernels<Recurrent<Self>>;
+    /// As [`BaseModel::erase`], for the network with this cell.
+    fn erase(network: Recurrent<Self>) -> Base;
 }
 
 impl<C: Cell> Recurrent<C> {
@@ -214,8 +213,8 @@ impl<C: Cell> BaseModel for Recurrent<C> {
         start..start + self.d_state
     }
 
-    fn kernels() -> &'static Kernels<Self> {
-        C::kernels()
+    fn erase(self) -> Base {
+        C::erase(self)
     }
 }
 

@@ -9,10 +9,10 @@
 
 use super::products::{add, multiply_add, outer_add, pull_back_add, split, split_mut, tanh_slope};
 use super::{Cell, CellGradient, CellSizes, CellView, Recurrent};
+use crate::base::Base;
 use crate::base::lds::transition;
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
-use crate::model::Kernels;
 
 /// Cell of [`Rnn`](super::Rnn). Blocks: `recurrent` (W), `input` (V), `bias` (b).
 #[derive(Clone, Debug, PartialEq)]
@@ -118,9 +118,8 @@ impl Cell for Tanh {
         step_adjoint(&at.theta[..lens[0]], (at.past, at.inputs), (next, d_next), work, weights, d.past);
     }
 
-    fn kernels() -> &'static Kernels<Recurrent<Self>> {
-        static KERNELS: Kernels<Recurrent<Tanh>> = Kernels::new();
-        &KERNELS
+    fn erase(network: Recurrent<Self>) -> Base {
+        Base::new(network)
     }
 }
 
@@ -191,8 +190,7 @@ impl Cell for OrthogonalTanh {
         step_adjoint(&at.system[..square], (at.past, at.inputs), (next, d_next), work, weights, d.past);
     }
 
-    fn kernels() -> &'static Kernels<Recurrent<Self>> {
-        static KERNELS: Kernels<Recurrent<OrthogonalTanh>> = Kernels::new();
-        &KERNELS
+    fn erase(network: Recurrent<Self>) -> Base {
+        Base::new(network)
     }
 }

@@ -1,6 +1,6 @@
 //! Targets with known normalisers, moments and quantiles.
 
-use crate::infer::{GaussianMixture, LogTarget, Points, SmoothTarget};
+use crate::infer::{Evaluator, GaussianMixture, LogTarget, Points, SmoothTarget, one_by_one};
 
 /// `c + log q(u)` for a mixture q: evidence `e^c`, moments and modes known.
 pub(super) struct MixtureTarget {
@@ -20,6 +20,10 @@ impl LogTarget for MixtureTarget {
 }
 
 impl SmoothTarget for MixtureTarget {
+    fn evaluator(&self) -> Evaluator<'_> {
+        one_by_one(self)
+    }
+
     fn log_density_and_gradient(&self, points: &Points, out: &mut [f64], gradient: &mut Points) {
         self.log_density(points, out);
         let (d, n, q) = (self.dim(), points.len(), &self.mixture);
@@ -74,6 +78,10 @@ impl<F: Fn(&[f64]) -> f64 + Sync> LogTarget for Function<F> {
 
 /// Gradient by central differences, for targets whose density is all that matters.
 impl<F: Fn(&[f64]) -> f64 + Sync> SmoothTarget for Function<F> {
+    fn evaluator(&self) -> Evaluator<'_> {
+        one_by_one(self)
+    }
+
     fn log_density_and_gradient(&self, points: &Points, out: &mut [f64], gradient: &mut Points) {
         self.log_density(points, out);
         for i in 0..points.len() {

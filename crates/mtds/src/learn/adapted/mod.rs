@@ -18,7 +18,6 @@ pub use proposals::Proposal;
 
 use super::rules::{GroupRules, NoiseRule, NoiseSteps};
 use super::{Objective, ParameterGroup, StepReport};
-use crate::base::BaseModel;
 use crate::family::Family;
 use crate::model::{Model, OwnBatch, OwnCodes, OwnPull};
 use crate::random::{Random, ShiftedSobol, stream};
@@ -74,8 +73,8 @@ impl Adapted {
 
 /// The objective: a model's architecture, the sequences, their proposals.
 #[derive(Debug)]
-pub struct AdaptedObjective<B> {
-    model: Model<B>,
+pub struct AdaptedObjective {
+    model: Model,
     batch: OwnBatch,
     held_out: Option<OwnBatch>,
     settings: Adapted,
@@ -93,17 +92,12 @@ pub struct AdaptedStep {
     pub ess: Vec<f64>,
 }
 
-impl<B: BaseModel> AdaptedObjective<B> {
+impl AdaptedObjective {
     /// Prepares learning of `model`; the first proposals are those of its present parameters.
     ///
     /// # Errors
     /// Widths that do not fit the model, rates for unknown blocks, settings out of range.
-    pub fn new(
-        model: Model<B>,
-        family: &Family,
-        held_out: Option<&Family>,
-        settings: Adapted,
-    ) -> Result<Self> {
+    pub fn new(model: Model, family: &Family, held_out: Option<&Family>, settings: Adapted) -> Result<Self> {
         let n = family.n_seq();
         let prior = vec![Proposal::prior(model.d_code()); n];
         let mut objective = Self::from_proposals(model, family, held_out, settings, prior)?;
@@ -117,7 +111,7 @@ impl<B: BaseModel> AdaptedObjective<B> {
     /// # Errors
     /// As [`AdaptedObjective::new`], and another number or length of proposals.
     pub fn from_proposals(
-        model: Model<B>,
+        model: Model,
         family: &Family,
         held_out: Option<&Family>,
         settings: Adapted,
@@ -139,7 +133,7 @@ impl<B: BaseModel> AdaptedObjective<B> {
 
     /// The architecture that is being learned.
     #[must_use]
-    pub fn model(&self) -> &Model<B> {
+    pub fn model(&self) -> &Model {
         &self.model
     }
 
@@ -266,7 +260,7 @@ fn summarise(likelihoods: &[f64], weights: &[f64], draws: &[Draws], k: usize) ->
     step
 }
 
-impl<B: BaseModel> Objective for AdaptedObjective<B> {
+impl Objective for AdaptedObjective {
     fn groups(&self) -> Vec<ParameterGroup> {
         self.settings.rules().groups(&self.model, self.batch.n_seq())
     }

@@ -6,7 +6,7 @@ use crate::learn::toy::family;
 use crate::learn::{Checkpoint, Control, MonteCarlo, MonteCarloObjective, Schedule, Trainer, TrainingPlan};
 use crate::model::ModelSpec;
 
-fn model() -> Model<Lds> {
+fn model() -> Model {
     let spec = ModelSpec::new(Lds::new(3, 2, 1), 2)
         .hidden(&[5], Activation::Tanh)
         .skip(Skip::Affine)
@@ -15,16 +15,12 @@ fn model() -> Model<Lds> {
     Model::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap()
 }
 
-fn objective(own_inputs: bool, settings: Adapted) -> AdaptedObjective<Lds> {
+fn objective(own_inputs: bool, settings: Adapted) -> AdaptedObjective {
     AdaptedObjective::new(model(), &family(own_inputs), Some(&family(own_inputs)), settings).unwrap()
 }
 
 /// The bound of one step with these random numbers, from these proposals.
-fn loss(
-    objective: &mut AdaptedObjective<Lds>,
-    parameters: &[f32],
-    proposals: &[Proposal],
-) -> (f64, Vec<f32>) {
+fn loss(objective: &mut AdaptedObjective, parameters: &[f32], proposals: &[Proposal]) -> (f64, Vec<f32>) {
     objective.proposals = proposals.to_vec();
     let mut gradient = vec![0.0; parameters.len()];
     let step = objective.step(parameters, &mut gradient, 5);

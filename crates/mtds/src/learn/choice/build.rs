@@ -2,7 +2,7 @@
 
 use super::{Beginning, Choices};
 use crate::Result;
-use crate::base::BaseModel;
+use crate::base::Base;
 use crate::family::SegmentPlan;
 use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
 use crate::infer::{NoiseBelief, Online};
@@ -30,7 +30,7 @@ const TRANSITION: [&str; 2] = ["decay", "rotation"];
 impl Choices {
     /// The architecture around a base model.
     #[must_use]
-    pub fn spec<B: BaseModel>(&self, base: B) -> ModelSpec<B> {
+    pub fn spec(&self, base: Base) -> ModelSpec {
         let blocks = base.blocks();
         let skip = if self.start == Beginning::Effects { Skip::Affine } else { Skip::None };
         let spec = ModelSpec::new(base, self.code)
@@ -52,7 +52,7 @@ impl Choices {
     ///
     /// # Errors
     /// Numbers that make no schedule.
-    pub fn course<B: BaseModel>(&self, base: &B) -> Result<Course> {
+    pub fn course(&self, base: &Base) -> Result<Course> {
         let start = match self.start {
             Beginning::Prior => self.prior_start()?,
             Beginning::Effects => StartRule::Effects(RandomEffects {
@@ -104,7 +104,7 @@ impl Choices {
         Ok(StartRule::Prior(Box::new(PriorStart { objective, plan })))
     }
 
-    fn refine<B: BaseModel>(&self, base: &B) -> Result<Refine> {
+    fn refine(&self, base: &Base) -> Result<Refine> {
         let steps = self.refine_steps;
         let fallen = ((FALLEN * steps as f64) as u64).max(2);
         let (first, last) = (self.start_noise.ln(), self.least_noise.ln());
@@ -144,7 +144,7 @@ impl Choices {
     }
 
     /// After random effects the transition learns more slowly, where the base model has these blocks.
-    fn rates<B: BaseModel>(&self, base: &B) -> Vec<(String, f64)> {
+    fn rates(&self, base: &Base) -> Vec<(String, f64)> {
         if self.start == Beginning::Prior {
             return vec![];
         }

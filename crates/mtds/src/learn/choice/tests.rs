@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::base::{BaseModel, Lds};
+use crate::base::{Base, Lds};
 use crate::generator::BlockSpec;
 use crate::{Error, Model, random};
 
@@ -22,7 +22,8 @@ fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Drive) -> Facts {
 }
 
 fn resolve(wishes: &Wishes, facts: &Facts) -> crate::Result<(Choices, Vec<Choice>)> {
-    let blocks = |state| -> Vec<BlockSpec> { Lds::new(state, facts.d_obs, facts.d_input).blocks() };
+    let blocks =
+        |state| -> Vec<BlockSpec> { Base::from(Lds::new(state, facts.d_obs, facts.d_input)).blocks() };
     Choices::resolve(wishes, facts, &blocks)
 }
 
@@ -98,7 +99,7 @@ proptest! {
     ) {
         let facts = facts(n_seq, max_time, d_obs, drive);
         let (choices, why) = resolve(&Wishes::default(), &facts).unwrap();
-        let base = Lds::new(choices.state, d_obs, facts.d_input);
+        let base = Base::from(Lds::new(choices.state, d_obs, facts.d_input));
         let course = choices.course(&base).unwrap();
         course.refine.plan.check().unwrap();
         let scaling = crate::family::Scaling::identity(d_obs, facts.d_input);

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{GroupRules, NoiseRule, NoiseSteps};
 use super::{Objective, ParameterGroup, Schedule, StepReport};
-use crate::base::BaseModel;
 use crate::base::emission::Batch;
 use crate::family::Family;
 use crate::model::{CodePacks, LogLikelihoods, Model, Weights};
@@ -65,8 +64,8 @@ impl Default for MonteCarlo {
 
 /// The objective: a model's architecture, the sequences arranged for scoring, the settings.
 #[derive(Debug)]
-pub struct MonteCarloObjective<B> {
-    model: Model<B>,
+pub struct MonteCarloObjective {
+    model: Model,
     batch: Batch<f32>,
     held_out: Option<Batch<f32>>,
     settings: MonteCarlo,
@@ -76,7 +75,7 @@ pub struct MonteCarloObjective<B> {
     table: LogLikelihoods,
 }
 
-impl<B: BaseModel> MonteCarloObjective<B> {
+impl MonteCarloObjective {
     /// Prepares learning of `model` from the sequences of `family`, watching those of `held_out`.
     ///
     /// Families are in data units; the model's scaling is applied here. Labels are not looked at.
@@ -84,7 +83,7 @@ impl<B: BaseModel> MonteCarloObjective<B> {
     /// # Errors
     /// Widths that do not fit the model, rates for unknown blocks, settings out of range.
     pub fn new(
-        model: Model<B>,
+        model: Model,
         family: &Family,
         held_out: Option<&Family>,
         settings: MonteCarlo,
@@ -100,7 +99,7 @@ impl<B: BaseModel> MonteCarloObjective<B> {
 
     /// The architecture that is being learned.
     #[must_use]
-    pub fn model(&self) -> &Model<B> {
+    pub fn model(&self) -> &Model {
         &self.model
     }
 
@@ -150,7 +149,7 @@ pub struct MonteCarloStep {
     pub weighted_log_likelihood: f64,
 }
 
-impl<B: BaseModel> Objective for MonteCarloObjective<B> {
+impl Objective for MonteCarloObjective {
     fn groups(&self) -> Vec<ParameterGroup> {
         self.settings.rules().groups(&self.model, self.batch.n_seq)
     }
@@ -209,7 +208,7 @@ impl MonteCarlo {
     }
 }
 
-fn check_settings<B: BaseModel>(model: &Model<B>, settings: &MonteCarlo) -> Result<()> {
+fn check_settings(model: &Model, settings: &MonteCarlo) -> Result<()> {
     settings.rules().check(model)?;
     if settings.carriers == Carriers::Resampled(0) {
         return Err(Error::setting("carriers", "found 0 resampled particles; expected 1 or more"));

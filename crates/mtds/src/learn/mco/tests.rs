@@ -9,7 +9,7 @@ use crate::learn::{Control, Trainer, TrainingPlan};
 use crate::model::ModelSpec;
 use crate::random::stream;
 
-fn objective(own_inputs: bool, settings: MonteCarlo) -> MonteCarloObjective<Lds> {
+fn objective(own_inputs: bool, settings: MonteCarlo) -> MonteCarloObjective {
     let spec = ModelSpec::new(Lds::new(3, 2, 1), 2)
         .hidden(&[5], Activation::Tanh)
         .role("feedthrough", Role::Shared)

@@ -47,7 +47,7 @@ fn inflict(bytes: &mut Vec<u8>, damage: &Damage) {
 }
 
 /// A model that works: finite, able to generate, able to be stored again.
-fn assert_works(bundle: &ModelBundle<Lds>) {
+fn assert_works(bundle: &ModelBundle) {
     assert!(bundle.model.parameters().iter().all(|x| x.is_finite()));
     assert!((0..bundle.model.scaling().d_obs()).all(|d| bundle.model.scaling().scale(d) > 0.0));
     let stored = bundle.to_files().unwrap();

@@ -15,7 +15,7 @@ use crate::model::ModelSpec;
 
 type Files = Vec<(String, Vec<u8>)>;
 
-fn spec() -> ModelSpec<Lds> {
+fn spec() -> ModelSpec {
     ModelSpec::new(Lds::new(2, 2, 1), 2)
         .hidden(&[3], Activation::Tanh)
         .role("feedthrough", Role::Shared)
@@ -47,8 +47,8 @@ fn member(i: usize, d_code: usize) -> Member {
     }
 }
 
-fn bundle_of(spec: ModelSpec<Lds>, parameters: Vec<f32>, n_members: usize) -> ModelBundle<Lds> {
-    let (d_obs, d_input, d_code) = (spec.base.d_obs, spec.base.d_input, spec.network.d_code);
+fn bundle_of(spec: ModelSpec, parameters: Vec<f32>, n_members: usize) -> ModelBundle {
+    let (d_obs, d_input, d_code) = (spec.base.d_obs(), spec.base.d_input(), spec.network.d_code);
     let score = |std_error| Estimate { mean: 0.1 + 0.2, std_error, n: 5 };
     ModelBundle {
         model: Model::new(spec, scaling(d_obs, d_input), parameters).unwrap(),
@@ -68,11 +68,11 @@ fn bundle_of(spec: ModelSpec<Lds>, parameters: Vec<f32>, n_members: usize) -> Mo
     }
 }
 
-fn n_parameters(spec: &ModelSpec<Lds>) -> usize {
+fn n_parameters(spec: &ModelSpec) -> usize {
     spec.network.n_parameters() + spec.layout().unwrap().d_shared()
 }
 
-fn bundle() -> ModelBundle<Lds> {
+fn bundle() -> ModelBundle {
     let parameters = (0..n_parameters(&spec())).map(|i| (i * 37 % 101) as f32 / 64.0 - 0.75).collect();
     let mut bundle = bundle_of(spec(), parameters, 3);
     let covariance = vec![0.5, 0.125, 0.125, 0.25];
@@ -85,7 +85,7 @@ fn files() -> Files {
     bundle().to_files().unwrap()
 }
 
-fn load(files: &Files) -> Result<ModelBundle<Lds>> {
+fn load(files: &Files) -> Result<ModelBundle> {
     ModelBundle::from_files(files)
 }
 
