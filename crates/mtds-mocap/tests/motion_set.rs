@@ -1,5 +1,6 @@
 //! Signal, gait and features on the shared working set of 214 files; each test says so and passes where it is absent.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -184,6 +185,15 @@ fn speed_and_cadence(clip: &Clip) -> Signal {
     Signal::from_rows((0..inputs.n_time()).map(row).collect()).unwrap()
 }
 
+/// The path of the inputs in units of the clip's own speed, without the phase: where to, not how fast.
+fn path_without_pace(clip: &Clip, columns: Range<usize>) -> Signal {
+    let inputs = &clip.features.inputs;
+    let speeds = (0..inputs.n_time()).map(|t| inputs.get(t, 10).hypot(inputs.get(t, 11)));
+    let speed = speeds.sum::<f64>() / inputs.n_time() as f64;
+    let row = |t: usize| columns.clone().map(|column| inputs.get(t, column) / speed).collect();
+    Signal::from_rows((0..inputs.n_time()).map(row).collect()).unwrap()
+}
+
 /// Prints how well styles are recognised from inputs, from parts of them, and from outputs.
 #[test]
 fn inputs_leak_less_style_than_the_raw_path() {
@@ -196,10 +206,17 @@ fn inputs_leak_less_style_than_the_raw_path() {
         let inputs = leak(&clips, |clip| clip.features.inputs.clone());
         let raw = leak(&clips, inputs_of_raw_path);
         let pace = leak(&clips, speed_and_cadence);
+        let paceless = leak(&clips, |clip| path_without_pace(clip, 0..24));
+        let ahead = leak(&clips, |clip| path_without_pace(clip, 0..12));
         let outputs = leak(&clips, |clip| clip.features.outputs.values.clone());
-        for (what, leak) in
-            [("inputs", &inputs), ("raw path", &raw), ("pace alone", &pace), ("outputs", &outputs)]
-        {
+        for (what, leak) in [
+            ("inputs", &inputs),
+            ("inputs of the raw path", &raw),
+            ("speed and cadence alone", &pace),
+            ("path, speed divided out", &paceless),
+            ("path ahead, speed divided out", &ahead),
+            ("outputs", &outputs),
+        ] {
             eprintln!(
                 "{name}: {what}: {:.2} ± {:.2}, chance {:.2}",
                 leak.score, leak.standard_error, leak.chance
