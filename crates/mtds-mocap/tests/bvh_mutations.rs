@@ -1,6 +1,9 @@
 //! Throws mutated files at the reader: it must refuse or read, never panic, and read again what it wrote.
 
 use mtds_mocap::bvh::{read, write};
+use mtds_mocap::clip::{Clip, ClipSettings};
+use mtds_mocap::skeleton::{MapOptions, Rules, Target, map, pose};
+use mtds_mocap::walker::{Style, Walker};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -70,4 +73,30 @@ fn thousands_of_mutated_files_are_refused_or_read() {
     }
     // Mutations that leave files readable keep the check above from being empty; so do those that do not.
     assert!((1_000..29_000).contains(&n_read), "{n_read} of 30000 mutated files were read");
+}
+
+/// What the fuzz target does, and the rest of the way to a clip: bodies that were damaged are refused or become motions.
+#[test]
+fn mutated_bodies_are_mapped_posed_and_cleaned_or_refused() {
+    let walker = Walker::new(Style::Neutral.parameters());
+    let walk = walker.walk(6, &mut mtds::random::stream(1, 0)).unwrap();
+    let file = write(&walk.to_bvh().unwrap());
+    let (rules, settings) = (Rules::built_in(), ClipSettings::default());
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let mut n_clips = 0;
+    for _ in 0..3_000 {
+        let mut bytes = file.clone();
+        for _ in 0..random.random_range(1..4) {
+            mutate(&mut bytes, &mut random);
+        }
+        let Ok(reading) = read(&bytes) else { continue };
+        if let Ok(mapped) = map(&reading.motion, &rules, &MapOptions::default()) {
+            let _ = pose(&mapped.track, &Target::rig_of(&reading.motion, &mapped.report));
+        }
+        if let Ok(clip) = Clip::of_bytes(&bytes, &settings) {
+            n_clips += 1;
+            assert!(clip.track.positions().iter().flatten().all(|value| value.is_finite()));
+        }
+    }
+    assert!((300..2_900).contains(&n_clips), "{n_clips} of 3000 mutated files became clips");
 }

@@ -1,4 +1,4 @@
-//! Exported files, read back by readers that are not ours: GLB by `gltf`, PNG by `png`.
+//! Exported files, read back by readers that are not ours: BVH by `bvh_anim`, GLB by `gltf`, PNG by `png`.
 
 use std::io::Cursor;
 
@@ -29,6 +29,65 @@ fn bvh_leads_back_to_the_walk_locked_or_not() {
         let back = map(&read(&bytes).unwrap().motion, &Rules::built_in(), &MapOptions::default()).unwrap();
         assert_eq!(back.track.fps, 30.0);
         assert!(mean_distance(&track, &back.track) < 0.01);
+    }
+}
+
+/// World positions of all joints in frame `t` of a file as another reader sees it, by name, in its units.
+fn world_of_other(bvh: &bvh_anim::Bvh, t: usize) -> Vec<(String, DVec3)> {
+    let mut world: Vec<(String, DVec3, DQuat)> = Vec::new();
+    for joint in bvh.joints() {
+        let data = joint.data();
+        let offset = data.offset();
+        let mut local = DVec3::new(offset.x.into(), offset.y.into(), offset.z.into());
+        let mut turn = DQuat::IDENTITY;
+        for channel in data.channels() {
+            let axis = channel.channel_type().axis_vector::<f64>();
+            let axis = DVec3::new(axis.x, axis.y, axis.z);
+            let value = f64::from(bvh.get_motion(t, channel));
+            match channel.channel_type().is_position() {
+                true => local = local * (DVec3::ONE - axis) + axis * value,
+                false => turn *= DQuat::from_axis_angle(axis, value.to_radians()),
+            }
+        }
+        let (origin, above) = joint.parent().map_or((DVec3::ZERO, DQuat::IDENTITY), |parent| {
+            let name = parent.data().name().to_string();
+            let (_, origin, turned) = world.iter().find(|(found, ..)| *found == name).unwrap();
+            (*origin, *turned)
+        });
+        world.push((data.name().to_string(), origin + above * local, above * turn));
+    }
+    world.into_iter().map(|(name, place, _)| (name, place)).collect()
+}
+
+/// Names of joints in exported files, and which of the 21 they are.
+const NAMES: [(&str, Joint); 6] = [
+    ("Hips", Joint::Hips),
+    ("LeftFoot", Joint::LeftAnkle),
+    ("RightToeBase", Joint::RightToe),
+    ("Head", Joint::Head),
+    ("LeftForeArm", Joint::LeftElbow),
+    ("RightHand", Joint::RightWrist),
+];
+
+#[test]
+fn another_reader_of_bvh_sees_the_same_walk() {
+    let walk = walk(Style::Strutting, 60);
+    let exported = write(&posed(&walk.track).unwrap().motion);
+    for bytes in [exported, write(&walk.to_bvh().unwrap())] {
+        let other = bvh_anim::from_bytes(&bytes[..]).unwrap();
+        assert_eq!(
+            (other.frames().count(), other.num_channels()),
+            (60, read(&bytes).unwrap().motion.hierarchy().n_channels())
+        );
+        assert!((other.frame_time().as_secs_f64() - 1.0 / 30.0).abs() < 1e-8);
+        for t in [0, 31, 59] {
+            let world = world_of_other(&other, t);
+            for (name, joint) in NAMES {
+                let (_, found) = world.iter().find(|(found, _)| found == name).unwrap();
+                let distance = (*found * METRES_PER_UNIT).distance(DVec3::from(walk.track.at(t, joint)));
+                assert!(distance < 1e-3, "{name} in frame {t}: {distance} m");
+            }
+        }
     }
 }
 
@@ -90,15 +149,9 @@ fn glb_is_valid_and_moves_as_the_walk_does() {
     let played = played(&document);
     assert_eq!(played.times.len(), 60);
     assert!((played.times[59] - 59.0 / 30.0).abs() < 1e-5);
-    let names = [
-        ("Hips", Joint::Hips),
-        ("LeftFoot", Joint::LeftAnkle),
-        ("Head", Joint::Head),
-        ("RightHand", Joint::RightWrist),
-    ];
     for t in [0, 17, 59] {
         let world = world(&document, &played, t);
-        for (name, joint) in names {
+        for (name, joint) in NAMES {
             let (_, found) = world.iter().find(|(found, _)| found == name).unwrap();
             let distance = found.distance(DVec3::from(walk.track.at(t, joint)));
             assert!(distance < 0.02, "{name} in frame {t}: {distance} m");

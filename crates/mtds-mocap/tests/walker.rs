@@ -6,7 +6,7 @@ use mtds::random::stream;
 use mtds_mocap::bvh::{read, write};
 use mtds_mocap::features::{FeatureSettings, Features};
 use mtds_mocap::frame::Outputs;
-use mtds_mocap::gait::Foot;
+use mtds_mocap::gait::{Foot, Phase};
 use mtds_mocap::skeleton::{MapOptions, Rules, map};
 use mtds_mocap::walker::{Course, GaitParameters, Style, Walk, Walker, rest_offset};
 use mtds_mocap::{Error, Joint, JointTrack};
@@ -45,6 +45,42 @@ fn contacts_are_a_function_of_the_phase() {
                 let place = (phase / TAU - shift).rem_euclid(1.0);
                 assert_eq!(walk.contacts[foot][frame], place < duty, "{} frame {frame}", style.name());
             }
+        }
+    }
+}
+
+/// Left feet land where the phase passes 2π k and right ones where it passes 2π k + π, in the very frame.
+#[test]
+fn strikes_are_where_the_phase_says() {
+    for style in Style::ALL {
+        let walk = walk(style, 300);
+        for (foot, shift) in [(0, 0.0), (1, 0.5)] {
+            let cycle = |frame: usize| (walk.phase_rad[frame] / TAU - shift).floor();
+            for frame in 1..300 {
+                let lands = walk.contacts[foot][frame] && !walk.contacts[foot][frame - 1];
+                assert_eq!(lands, cycle(frame) > cycle(frame - 1), "{} frame {frame}", style.name());
+            }
+        }
+    }
+}
+
+/// From exact contacts the phase is exact but for the part of a frame at which a foot lands.
+#[test]
+fn phase_of_exact_contacts_is_exact_to_a_frame() {
+    for style in Style::ALL {
+        let walk = walk(style, 600);
+        let phase = Phase::of_contacts(&walk.contacts);
+        let (first, last) = (phase.strikes[0].frame, phase.strikes[phase.strikes.len() - 1].frame);
+        let per_frame = walk.phase_rad.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+        for frame in first..=last {
+            let away = phase.rad[frame] - walk.phase_rad[frame];
+            let away = (away - TAU * (away / TAU).round()).abs();
+            assert!(away < 1.2 * per_frame, "{} frame {frame}: {away} of {per_frame}", style.name());
+        }
+        for strike in &phase.strikes {
+            let expected = if strike.foot == Foot::Left { 0.0 } else { TAU / 2.0 };
+            let found = phase.rad[strike.frame].rem_euclid(TAU);
+            assert!((found - expected).abs() < 1e-9 || (found - expected - TAU).abs() < 1e-9);
         }
     }
 }

@@ -52,6 +52,8 @@ pub enum Cell {
     Text(String),
     /// Words that stand among numbers.
     Words(String),
+    /// A sentence, in the last column: it breaks into lines.
+    Sentence(String),
     /// A number; one that is not finite is shown as a dash.
     Number(f64),
     /// A number known to this many decimals, whatever the column shows.
@@ -63,7 +65,7 @@ pub enum Cell {
 impl Cell {
     fn value(&self) -> Option<f64> {
         match self {
-            Cell::Text(_) | Cell::Words(_) => None,
+            Cell::Text(_) | Cell::Words(_) | Cell::Sentence(_) => None,
             Cell::Number(value) | Cell::Rounded(value, _) | Cell::Estimate(value, _) => {
                 Some(*value).filter(|v| v.is_finite())
             }
@@ -74,6 +76,7 @@ impl Cell {
         match self {
             Cell::Text(text) => Element::new("th").set("scope", "row").text(text),
             Cell::Words(words) => Element::new("td").class("words").text(words),
+            Cell::Sentence(sentence) => Element::new("td").class("sentence").text(sentence),
             _ => self.number(column),
         }
     }

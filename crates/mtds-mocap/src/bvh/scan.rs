@@ -169,6 +169,6 @@ fn number_hint(word: &[u8]) -> &'static str {
     } else if has(",") {
         "write decimals with a point"
     } else {
-        "check that CHANNELS counts agree with the values per frame"
+        "an OFFSET has three numbers, a frame as many as all CHANNELS together"
     }
 }

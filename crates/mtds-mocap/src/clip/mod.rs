@@ -74,3 +74,55 @@ impl Clip {
         Ok(Self { track, features, map: mapped.report, signal, sliding, traps })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+    use crate::bvh::write;
+    use crate::walker::{Style, Walker};
+
+    fn file(n_frames: usize) -> Vec<u8> {
+        let walker = Walker::new(Style::Proud.parameters());
+        write(&walker.walk(n_frames, &mut mtds::random::stream(2, 0)).unwrap().to_bvh().unwrap())
+    }
+
+    #[test]
+    fn parts_of_a_clip_fit_together() {
+        let clip = Clip::of_bytes(&file(120), &ClipSettings::default()).unwrap();
+        assert_eq!((clip.signal.n_frames_in, clip.signal.n_frames_out), (120, 120));
+        assert_eq!((clip.track.n_frames(), clip.features.outputs.values.n_time()), (120, 119));
+        assert_eq!((clip.features.inputs.n_time(), clip.features.contacts[0].len()), (119, 120));
+        assert!(clip.sliding.mean_speed < 0.1, "the walker's feet stand: {:?}", clip.sliding);
+        assert!(clip.traps.iter().all(|trap| !trap.look), "{:?}", clip.traps);
+    }
+
+    #[test]
+    fn legs_are_scaled_before_features_are_taken() {
+        let settings = ClipSettings { leg_m: Some(0.4), ..ClipSettings::default() };
+        let (own, small) =
+            (Clip::of_bytes(&file(90), &ClipSettings::default()), Clip::of_bytes(&file(90), &settings));
+        let (own, small) = (own.unwrap(), small.unwrap());
+        let share = 0.4 / own.map.leg_m;
+        let height = |clip: &Clip| clip.features.outputs.values.get(40, 3);
+        assert!((height(&small) / height(&own) - share).abs() < 0.02);
+        assert_eq!(small.map, own.map, "the report is about the file");
+    }
+
+    #[test]
+    fn trimming_cuts_features_and_leaves_the_clip() {
+        let features = FeatureSettings { trim_secs: 1.0, ..FeatureSettings::default() };
+        let clip = Clip::of_bytes(&file(120), &ClipSettings { features, ..ClipSettings::default() }).unwrap();
+        assert_eq!((clip.track.n_frames(), clip.features.inputs.n_time()), (120, 59));
+    }
+
+    #[test]
+    fn what_is_no_clip_is_refused() {
+        let of = |bytes: &[u8]| Clip::of_bytes(bytes, &ClipSettings::default());
+        assert!(of(b"").is_err() && of(b"HIERARCHY\n").is_err());
+        // One frame has no velocity.
+        assert!(matches!(of(&file(1)), Err(Error::Shape { .. })));
+        let text = String::from_utf8(file(30)).unwrap();
+        assert!(of(text.replace("Leg", "Tentacle").as_bytes()).is_err(), "nobody's legs");
+    }
+}

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::bvh::{Hierarchy, Reading};
 use crate::rotation::Axis;
 use crate::signal::{GlitchKind, SignalReport, TPose, nominal_fps};
-use crate::skeleton::{Basis, Handedness, MapReport, PositionChannels, Source, Up};
+use crate::skeleton::{Basis, MapReport, PositionChannels, Source};
 use crate::{Joint, signal};
 
 /// Floors further than this from height 0 are worth telling, in metres.
@@ -94,7 +94,8 @@ fn rotation_order(hierarchy: &Hierarchy) -> Option<Trap> {
     let first = orders.iter().find(|order| !order.is_empty())?;
     let mixed = orders.iter().any(|order| !order.is_empty() && order != first);
     let also = if mixed { " on the first joint, others differ" } else { "" };
-    Some(handled("rotation-order", format!("rotations in the order {first:?}{also}")))
+    let axes: Vec<String> = first.iter().map(|axis| format!("{axis:?}")).collect();
+    Some(handled("rotation-order", format!("rotations in the order {}{also}", axes.join(" "))))
 }
 
 /// A root with position channels that never moves, while the body does.
@@ -113,18 +114,12 @@ fn still_root(reading: &Reading) -> Option<Trap> {
 /// Traps in unit, axes and joints.
 pub(super) fn of_map(report: &MapReport, hierarchy: &Hierarchy) -> Vec<Trap> {
     let mut traps = vec![handled("rig", format!("names of `{}`", report.rig.rig))];
-    let doubt = |basis: Basis| basis == Basis::Assumed;
-    traps.push(Trap { name: "unit", detail: report.unit.to_string(), look: doubt(report.unit.basis) });
-    if report.up.up != Up::Y || doubt(report.up.basis) {
-        traps.push(Trap { name: "up-axis", detail: report.up.to_string(), look: doubt(report.up.basis) });
-    }
-    if report.side.handedness == Handedness::Left || doubt(report.side.basis) {
-        traps.push(Trap {
-            name: "handedness",
-            detail: report.side.to_string(),
-            look: doubt(report.side.basis),
-        });
-    }
+    let findings = [
+        ("unit", report.unit.to_string(), report.unit.basis),
+        ("up-axis", report.up.to_string(), report.up.basis),
+        ("handedness", report.side.to_string(), report.side.basis),
+    ];
+    traps.extend(findings.map(|(name, detail, basis)| Trap { name, detail, look: basis == Basis::Assumed }));
     let n_moving =
         hierarchy.nodes().iter().filter(|node| node.parent.is_some() && node.has_position()).count();
     if n_moving > 0 {
@@ -176,12 +171,11 @@ pub(super) fn of_signal(report: &SignalReport) -> Vec<Trap> {
             GlitchKind::Cut => "cut",
             GlitchKind::Spike { .. } => "spike",
         };
-        let detail = format!("{:?} in frames {:?}: {:?}", glitch.kind, glitch.frames, glitch.repair);
         let look = matches!(glitch.repair, signal::Repair::Left);
-        traps.push(Trap { name, detail, look });
+        traps.push(Trap { name, detail: glitch.to_string(), look });
     }
     if report.rate.is_suspect() {
-        traps.push(doubtful("suspect-rate", format!("{:?}", report.rate.verdict)));
+        traps.push(doubtful("suspect-rate", report.rate.to_string()));
     }
     let floor = &report.floor;
     if floor.height.abs() > FAR_FLOOR {
@@ -192,4 +186,83 @@ pub(super) fn of_signal(report: &SignalReport) -> Vec<Trap> {
         traps.push(doubtful("uneven-floor", detail));
     }
     traps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::{Floor, Glitch, RateCheck, RateVerdict, Repair};
+
+    fn names(traps: &[Trap]) -> Vec<&'static str> {
+        traps.iter().map(|trap| trap.name).collect()
+    }
+
+    /// A report in which there is nothing to tell.
+    fn plain() -> SignalReport {
+        let rate = RateCheck {
+            labelled_fps: 30.0,
+            stride_secs: Some(1.2),
+            free_fall_fps: None,
+            verdict: RateVerdict::Plausible,
+        };
+        SignalReport {
+            n_frames_in: 90,
+            n_frames_out: 90,
+            fps_in: 30.0,
+            fps_out: 30.0,
+            t_pose: TPose::Absent,
+            glitches: vec![],
+            rate,
+            floor: Floor { height: 0.0, spread: 0.001, n_resting: 40 },
+        }
+    }
+
+    #[test]
+    fn a_text_is_searched_for_line_ends_tabs_and_zeros() {
+        assert_eq!(of_text(b"MOTION\nFrames: 2\nFrame Time: 0.0083333\n"), []);
+        let odd = of_text(b"MOTION\r\nFrames:\t2\r\nFrame Time: .0083333\r\n");
+        assert_eq!(names(&odd), ["line-ends", "tab-in-header", "no-leading-zero"]);
+        assert_eq!(of_text(b""), []);
+        assert_eq!(of_text(b"Frames:"), []);
+    }
+
+    #[test]
+    fn a_plain_signal_has_no_traps() {
+        assert_eq!(of_signal(&plain()), []);
+    }
+
+    #[test]
+    fn glitches_are_told_in_words_and_only_cuts_ask_for_a_look() {
+        let glitch = |kind, frames, repair| Glitch { kind, frames, repair };
+        let glitches = vec![
+            glitch(GlitchKind::Collapsed, 0..2, Repair::Dropped),
+            glitch(GlitchKind::Spike { joint: Joint::LeftToe }, 7..8, Repair::Interpolated),
+            glitch(GlitchKind::Cut, 50..51, Repair::Left),
+        ];
+        let traps = of_signal(&SignalReport { glitches, ..plain() });
+        assert_eq!(names(&traps), ["collapsed-frames", "spike", "cut"]);
+        assert_eq!(traps.iter().map(|trap| trap.look).collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!(traps[0].detail, "all joints in one point in frames 0 to 1, dropped");
+        assert_eq!(traps[1].detail, "LeftToe leaves its path and comes back in frame 7, interpolated");
+    }
+
+    #[test]
+    fn rates_that_bodies_contradict_ask_for_a_look() {
+        let verdict = RateVerdict::SuspectByCadence { likely_fps: 120.0 };
+        let rate = RateCheck { verdict, stride_secs: Some(4.4), ..plain().rate };
+        let traps = of_signal(&SignalReport { rate, ..plain() });
+        assert!(names(&traps) == ["suspect-rate"] && traps[0].look);
+        assert_eq!(traps[0].detail, "at 30 fps a stride would take 4.40 s; 120 fps is more likely");
+    }
+
+    #[test]
+    fn floors_elsewhere_are_moved_and_uneven_ones_ask_for_a_look() {
+        let floor = |height, spread, n_resting| {
+            let traps = of_signal(&SignalReport { floor: Floor { height, spread, n_resting }, ..plain() });
+            traps.iter().map(|trap| (trap.name, trap.look)).collect::<Vec<_>>()
+        };
+        assert_eq!(floor(-0.2, 0.001, 9), [("floor", false)]);
+        assert_eq!(floor(0.0, 0.1, 9), [("uneven-floor", true)]);
+        assert_eq!(floor(0.0, 0.0, 0), [("uneven-floor", true)], "feet that never rest show no floor");
+    }
 }

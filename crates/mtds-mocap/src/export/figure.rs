@@ -5,7 +5,10 @@
 //! x = p · right                               y = p_y cos ε − (p · near) sin ε
 //! ```
 
+use std::f64::consts::TAU;
+
 use crate::frame::{Placement, facing_rad};
+use crate::gait::{Phase, contacts};
 use crate::{Joint, JointTrack, Result};
 
 /// Width and height of a montage in the units of its lines.
@@ -80,7 +83,7 @@ impl Sheet {
     }
 }
 
-/// Poses from the whole clip side by side, each seen from its left; lines within [`MONTAGE_SIZE`].
+/// Poses from all over the clip side by side, each seen from its left; lines within [`MONTAGE_SIZE`].
 ///
 /// # Errors
 /// None for a valid track.
@@ -88,12 +91,12 @@ pub fn montage(track: &JointTrack) -> Result<Vec<Line>> {
     let [width, height] = MONTAGE_SIZE;
     let scale = height / METRES_HIGH;
     let ground = height - METRES_BELOW * scale;
-    let n_poses = N_POSES.min(track.n_frames());
+    let frames = pose_frames(track);
+    let n_poses = frames.len();
     let facing = facing_rad(track, FACING_SIGMA_SECS);
     let level = Line { ends: [[0.0, ground], [width, ground]], width: 1.5, tone: Tone::Ground };
     let mut lines = vec![level];
-    for pose in 0..n_poses {
-        let frame = pose_frame(pose, n_poses, track.n_frames());
+    for (pose, frame) in frames.into_iter().enumerate() {
         let [x, _, z] = track.at(frame, Joint::Hips);
         let place = Placement { x, z, facing_rad: facing[frame] };
         let body: Vec<_> = track.frame(frame).iter().map(|&joint| place.local_from_world(joint)).collect();
@@ -103,9 +106,25 @@ pub fn montage(track: &JointTrack) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Frames evenly over the clip, ends left out where there is room.
-fn pose_frame(pose: usize, n_poses: usize, n_frames: usize) -> usize {
-    ((2 * pose + 1) * n_frames / (2 * n_poses)).min(n_frames - 1)
+/// Frames of the poses, in order. Each is an odd number of eighths of a stride after the one before, so that together
+/// they show a whole stride wherever they come from, and they reach over as much of the clip as that allows; a clip
+/// with less of a gait gives them evenly.
+fn pose_frames(track: &JointTrack) -> Vec<usize> {
+    let n_frames = track.n_frames();
+    let phase = Phase::of_contacts(&contacts(track)).rad;
+    let cycles = (phase[n_frames - 1] - phase[0]) / TAU;
+    let most_eighths = (cycles * N_POSES as f64 / (N_POSES - 1) as f64).floor() as usize;
+    if most_eighths == 0 || n_frames < N_POSES {
+        let n_poses = N_POSES.min(n_frames);
+        return (0..n_poses).map(|pose| (2 * pose + 1) * n_frames / (2 * n_poses)).collect();
+    }
+    let step = (most_eighths - usize::from(most_eighths.is_multiple_of(2))) as f64 / N_POSES as f64;
+    let first = phase[0] / TAU + 0.5 * (cycles - (N_POSES - 1) as f64 * step);
+    let frame = |pose: usize| {
+        let wanted = TAU * (first + step * pose as f64);
+        phase.partition_point(|&rad| rad < wanted).min(n_frames - 1)
+    };
+    (0..N_POSES).map(frame).collect()
 }
 
 /// The bones of one body, the far ones first.
@@ -169,6 +188,29 @@ mod tests {
     fn one_frame_makes_one_pose() {
         let track = JointTrack::new(30.0, vec![[0.0, 1.0, 0.0]; crate::N_JOINTS]).unwrap();
         assert_eq!(montage(&track).unwrap().len(), 22);
-        assert_eq!((pose_frame(0, 1, 1), pose_frame(7, 8, 8)), (0, 7));
+    }
+
+    #[test]
+    fn poses_show_every_eighth_of_a_stride_and_most_of_the_clip() {
+        for (style, n_frames) in [(Style::Neutral, 90), (Style::Old, 400), (Style::Angry, 1500)] {
+            let walk = Walker::new(style.parameters());
+            let walk = walk.walk(n_frames, &mut mtds::random::stream(3, 0)).unwrap();
+            let frames = pose_frames(&walk.track);
+            assert!(frames.is_sorted() && frames.len() == N_POSES);
+            let mut eighths: Vec<f64> = frames.iter().map(|&t| walk.phase_rad[t] / TAU * 8.0).collect();
+            let strides = (walk.phase_rad[n_frames - 1] - walk.phase_rad[0]) / TAU;
+            let shown = (eighths[7] - eighths[0]) / 8.0;
+            assert!(shown > (strides - 2.0).max(0.8), "{}: {shown} of {strides}", style.name());
+            eighths.iter_mut().for_each(|eighth| *eighth = eighth.rem_euclid(8.0));
+            eighths.sort_by(f64::total_cmp);
+            // Contacts are found to a frame or two, and phase with them.
+            assert!(eighths.windows(2).all(|pair| pair[1] - pair[0] < 2.2), "{}: {eighths:?}", style.name());
+        }
+    }
+
+    #[test]
+    fn poses_of_a_body_that_stands_come_evenly() {
+        let track = JointTrack::new(30.0, vec![[0.0, 1.0, 0.0]; 80 * crate::N_JOINTS]).unwrap();
+        assert_eq!(pose_frames(&track), [5, 15, 25, 35, 45, 55, 65, 75]);
     }
 }

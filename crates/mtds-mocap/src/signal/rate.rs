@@ -85,6 +85,31 @@ impl RateCheck {
     }
 }
 
+impl std::fmt::Display for RateCheck {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let labelled = self.labelled_fps;
+        match self.verdict {
+            RateVerdict::Plausible => write!(out, "nothing speaks against {labelled} fps"),
+            RateVerdict::Unknown => {
+                write!(out, "{labelled} fps, without a stride or a flight to judge it by")
+            }
+            RateVerdict::SuspectByCadence { likely_fps } => {
+                let stride = self.stride_secs.unwrap_or(f64::NAN);
+                write!(
+                    out,
+                    "at {labelled} fps a stride would take {stride:.2} s; {likely_fps} fps is more likely"
+                )
+            }
+            RateVerdict::SuspectByFreeFall { likely_fps } => {
+                write!(
+                    out,
+                    "at {labelled} fps bodies would not fall as they must; {likely_fps} fps is more likely"
+                )
+            }
+        }
+    }
+}
+
 /// Checks the labelled rate of a clip against its motion.
 #[must_use]
 pub fn check_rate(track: &JointTrack) -> RateCheck {

@@ -1,5 +1,6 @@
 //! What was found in a clip and done to it, in a form that can be stored.
 
+use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,27 @@ pub enum Repair {
     Dropped,
     /// Nothing.
     Left,
+}
+
+impl fmt::Display for Glitch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            GlitchKind::Collapsed => write!(out, "all joints in one point")?,
+            GlitchKind::Displaced => write!(out, "the whole body is elsewhere")?,
+            GlitchKind::Cut => write!(out, "the whole body jumps and does not come back")?,
+            GlitchKind::Spike { joint } => write!(out, "{} leaves its path and comes back", joint.name())?,
+        }
+        let Range { start, end } = self.frames;
+        match end.saturating_sub(start) {
+            0 | 1 => write!(out, " in frame {start}")?,
+            _ => write!(out, " in frames {start} to {}", end - 1)?,
+        }
+        match self.repair {
+            Repair::Interpolated => write!(out, ", interpolated"),
+            Repair::Dropped => write!(out, ", dropped"),
+            Repair::Left => write!(out, ", left as it is"),
+        }
+    }
 }
 
 /// The floor under a clip.

@@ -1,5 +1,6 @@
 //! `mtds mocap check`: reads all BVH files below a folder and leaves a page with findings and pictures.
 
+use super::loss::Loss;
 use super::page::page;
 use super::report::Findings;
 use super::take::{read_all, rules};
@@ -21,10 +22,12 @@ pub fn check(plan: &CheckPlan, stdout: &mut dyn Write) -> Result<()> {
     if plan.common.verbosity != Verbosity::Quiet {
         takes.failures.iter().for_each(|failure| eprintln!("left out: {}", failure.why));
     }
-    let page = page(&plan.folder, &takes, &findings)?;
+    let losses = Loss::of_each(&takes.takes)?;
+    let worst = Loss::worst(&losses);
+    let page = page(&plan.folder, &takes, &findings, &losses)?;
     write_whole(&plan.out, page.render().as_bytes())?;
     let text = match plan.common.format {
-        Format::Text => format!("{}\n{}\n", findings.table(), plan.out.display()),
+        Format::Text => format!("{}\n{}\n{}\n", findings.table(), worst.said(), plan.out.display()),
         Format::Json => {
             let document = json!({
                 "verb": "mocap check",
@@ -32,6 +35,7 @@ pub fn check(plan: &CheckPlan, stdout: &mut dyn Write) -> Result<()> {
                 "page": plan.out,
                 "n_clips": takes.takes.len(),
                 "n_unusable": takes.failures.len(),
+                "worst_loss": worst,
                 "findings": findings,
             });
             format!("{}\n", serde_json::to_string_pretty(&document)?)

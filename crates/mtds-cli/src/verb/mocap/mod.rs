@@ -2,6 +2,7 @@
 
 mod check;
 mod export;
+mod loss;
 mod manifest;
 mod page;
 mod prepare;

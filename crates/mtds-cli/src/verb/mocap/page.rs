@@ -1,12 +1,13 @@
 //! The page of `mtds mocap check`: what was found, and every clip as a row of poses, by style.
 
+use super::loss::Loss;
 use super::report::{Findings, stride};
 use super::take::{Take, Takes};
 use crate::chart::Picture;
 use crate::markup::{Element, number};
 use crate::report::{Block, Cell, Column, Figure, Group, Page, Section, Table};
 use anyhow::Result;
-use mtds_mocap::export::{Line, MONTAGE_SIZE, Tone, montage, posed};
+use mtds_mocap::export::{Line, MONTAGE_SIZE, Tone, montage};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,18 +16,19 @@ use std::path::Path;
 ///
 /// # Errors
 /// None for clips as they were read.
-pub(super) fn page(folder: &Path, takes: &Takes, findings: &Findings) -> Result<Page> {
+pub(super) fn page(folder: &Path, takes: &Takes, findings: &Findings, losses: &[Loss]) -> Result<Page> {
     let secs: f64 =
         takes.takes.iter().map(|take| take.clip.track.n_frames() as f64 / take.clip.track.fps).sum();
     let look = findings.traps.values().map(|found| found.n_look).max().unwrap_or(0);
-    let mut sections = vec![found(takes, findings)];
-    let figures: Vec<Figure> = takes.takes.par_iter().map(figure).collect::<Result<_>>()?;
+    let mut sections = vec![found(takes, findings, &Loss::worst(losses))];
+    let figures = takes.takes.par_iter().zip(losses).map(|(take, loss)| figure(take, loss));
+    let figures: Vec<Figure> = figures.collect::<Result<_>>()?;
     let mut styles: BTreeMap<&str, Vec<Figure>> = BTreeMap::new();
     for (take, figure) in takes.takes.iter().zip(figures) {
         styles.entry(&take.style).or_default().push(figure);
     }
     for (style, figures) in styles {
-        let what = "Eight moments of every clip, each seen from the left of the body; left side blue, right side orange.";
+        let what = "Eight moments of every clip that together show a whole stride, each seen from the left of the body; left side blue, right side orange.";
         let section = Section::new(format!("Style: {style}"), what);
         sections
             .push(figures.into_iter().fold(section, |section, figure| section.with(Block::Figure(figure))));
@@ -46,11 +48,11 @@ pub(super) fn page(folder: &Path, takes: &Takes, findings: &Findings) -> Result<
 }
 
 /// Traps over all files, and files that cannot be used.
-fn found(takes: &Takes, findings: &Findings) -> Section {
+fn found(takes: &Takes, findings: &Findings, worst: &Loss) -> Section {
     let row = |(name, found): (&&'static str, &super::report::Found)| {
         let counts = [found.n_files, found.n_look].map(|count| Cell::Number(count as f64));
         let [files, look] = counts;
-        vec![Cell::Text(name.to_string()), files, look, Cell::Words(found.example())]
+        vec![Cell::Text(name.to_string()), files, look, Cell::Sentence(found.example())]
     };
     let table = Table {
         caption: "What had to be noticed, in how many files, and in how many of them a person should look."
@@ -60,8 +62,8 @@ fn found(takes: &Takes, findings: &Findings) -> Section {
     };
     let explanation = "Files differ in how they are written, in units, axes, rates and bodies; each difference is dealt with, and named here.";
     let mut section = Section::new("What was found", explanation).with(Block::Table(table));
-    for line in &findings.between_files {
-        section = section.with(Block::Text(line.clone()));
+    for line in findings.between_files.iter().cloned().chain([worst.said()]) {
+        section = section.with(Block::Text(sentence(&line)));
     }
     for failure in &takes.failures {
         section = section.with(Block::Text(format!("Cannot be used: {}", failure.why)));
@@ -69,8 +71,15 @@ fn found(takes: &Takes, findings: &Findings) -> Section {
     section
 }
 
+/// A line of a report as a sentence.
+fn sentence(line: &str) -> String {
+    let mut letters = line.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
+}
+
 /// A clip as a picture, with its numbers below.
-fn figure(take: &Take) -> Result<Figure> {
+fn figure(take: &Take, loss: &Loss) -> Result<Figure> {
     let clip = &take.clip;
     let look: Vec<&str> = clip.traps.iter().filter(|trap| trap.look).map(|trap| trap.name).collect();
     let look = if look.is_empty() { String::new() } else { format!(" Look at: {}.", look.join(", ")) };
@@ -81,7 +90,7 @@ fn figure(take: &Take) -> Result<Figure> {
         clip.map.leg_m,
         stride(take),
         100.0 * clip.sliding.mean_speed,
-        1000.0 * posed(&clip.track)?.mean_error_m,
+        loss.rotations_mean_mm,
     );
     Ok(Figure { pictures: vec![drawn(&montage(&clip.track)?, &take.id)], caption })
 }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Legs that differ by more than this are of different bodies, in metres.
-const SAME_LEG: f64 = 1e-3;
+/// Legs that differ by more than this are of different bodies, in metres: files give lengths to a hundredth of that.
+const SAME_LEG: f64 = 1e-4;
 
 /// Traps over all files, and those that only show when files are compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -80,7 +80,8 @@ fn between_files(takes: &[Take]) -> Vec<String> {
     legs.dedup_by(|a, b| (*a - *b).abs() < SAME_LEG);
     if let [first, .., last] = legs[..] {
         lines.push(format!(
-            "bodies differ: {} lengths of legs from {first:.3} to {last:.3} m; --legs METRES makes them one",
+            "bodies differ: {} lengths of legs from {first:.3} to {last:.3} m; `mtds mocap prepare --legs METRES` makes \
+             them one",
             legs.len()
         ));
     }
