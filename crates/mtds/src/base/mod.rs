@@ -11,6 +11,7 @@
 mod checks;
 pub mod custom;
 pub mod emission;
+pub mod kalman;
 pub mod lds;
 mod outlined;
 pub mod pd;

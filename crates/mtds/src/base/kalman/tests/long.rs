@@ -1,0 +1,127 @@
+//! Ten thousand steps, in f32 and f64, and why covariances are kept as factors.
+
+use super::*;
+use crate::kernel::Real;
+
+const N_TIME: usize = 10_000;
+
+/// Nearly undamped, outputs far more precise than the process: the hardest case for a covariance in few digits.
+fn hard(log_noise: f64, gaps: usize) -> Case {
+    let mut case = Case::new([4, 2, 1, N_TIME], FORMS[0], 0.2).with_gaps(gaps);
+    let places = case.model.lds.places();
+    case.theta[places.decay].fill(4.0);
+    case.theta[places.noise].fill(log_noise);
+    let process = case.model.process_range();
+    case.theta[process].copy_from_slice(&[0.0, -1.0, -4.0, -0.5]);
+    case
+}
+
+fn narrow<R: Real>(v: &[f64]) -> Vec<R> {
+    v.iter().map(|&x| R::from_f64(x)).collect()
+}
+
+struct Outcome {
+    log_likelihood: f64,
+    d_theta: Vec<f64>,
+    /// Diagonal of the covariance after the last step.
+    variances: Vec<f64>,
+}
+
+fn run<R: Real>(case: &Case) -> Outcome {
+    let [theta, start, factor, inputs, values] =
+        [&case.theta, &case.start, &case.start_factor, &case.inputs, &case.values].map(|v| narrow::<R>(v));
+    let (pattern, drive) = (case.pattern(), Drive { inputs: &inputs, quiet: &case.quiet });
+    let sequences = [(R::one(), values)];
+    let given = (&theta[..], &start[..], &factor[..]);
+    let (total, d_theta, _) = weighted_gradient(&case.model, given, &pattern, drive, &sequences);
+    let gains = Gains::new(&case.model, &theta, &pattern, Some(&factor)).unwrap();
+    let last = gains.covariance(N_TIME).unwrap();
+    Outcome {
+        log_likelihood: total.to_f64(),
+        d_theta: d_theta.iter().map(|d| d.to_f64()).collect(),
+        variances: (0..4).map(|i| last[i * 5].to_f64()).collect(),
+    }
+}
+
+#[test]
+fn ten_thousand_steps_keep_their_digits_in_f32() {
+    for (log_noise, gaps) in [(0.0, 1), (-3.0, 0), (-7.0, 2)] {
+        let case = hard(log_noise, gaps);
+        let (single, double) = (run::<f32>(&case), run::<f64>(&case));
+        let close = |a: f64, b: f64, slack: f64| (a - b).abs() < slack * (1.0 + b.abs());
+        assert!(
+            close(single.log_likelihood, double.log_likelihood, 1e-3),
+            "{log_noise}: {} {}",
+            single.log_likelihood,
+            double.log_likelihood
+        );
+        for (s, d) in single.variances.iter().zip(&double.variances) {
+            assert!(*s > 0.0 && (s - d).abs() < 1e-2 * d, "{log_noise}: variance {s} {d}");
+        }
+        let largest = double.d_theta.iter().fold(0.0f64, |m, d| m.max(d.abs()));
+        for (s, d) in single.d_theta.iter().zip(&double.d_theta) {
+            assert!(s.is_finite() && d.is_finite(), "{log_noise}: gradient {s} {d}");
+            assert!((s - d).abs() < 1e-2 * largest, "{log_noise}: gradient {s} {d} of {largest}");
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_steps_without_outputs_stay_finite() {
+    let mut case = hard(0.0, 0);
+    case.mask.fill(false);
+    case.mask[2 * N_TIME - 1] = true;
+    case.values.fill(0.4);
+    for outcome in [run::<f32>(&case), run::<f64>(&case)] {
+        assert!(outcome.log_likelihood.is_finite() && outcome.log_likelihood < 0.0);
+        assert!(outcome.d_theta.iter().all(|d| d.is_finite()));
+    }
+}
+
+/// Smallest diagonal entry over time of a covariance in f32 that is updated by P − f k kᵀ.
+fn smallest_plain_variance(case: &Case) -> f32 {
+    let system = System::<f32>::new(&case.model, &narrow(&case.theta)).unwrap();
+    let (n, p) = (system.d_state, system.d_obs);
+    let mut cov = vec![0.0f32; n * n];
+    let mut smallest = f32::INFINITY;
+    for t in 0..N_TIME {
+        let mut moved = factor::square(&system.process_factor, n);
+        for at in 0..n * n {
+            for k in 0..n {
+                for l in 0..n {
+                    let (a, b) = (system.transition[at / n * n + k], system.transition[at % n * n + l]);
+                    moved[at] += a * cov[k * n + l] * b;
+                }
+            }
+        }
+        cov = moved;
+        for o in (0..p).filter(|o| case.mask[t * p + o]) {
+            let s = system.noise_factor[o * p + o];
+            let h: Vec<f32> = (0..n).map(|i| system.emission[o * n + i] / s).collect();
+            let v: Vec<f32> = (0..n).map(|i| (0..n).map(|j| cov[i * n + j] * h[j]).sum()).collect();
+            let f = 1.0 + (0..n).map(|i| h[i] * v[i]).sum::<f32>();
+            (0..n * n).for_each(|at| cov[at] -= v[at / n] * v[at % n] / f);
+            smallest = (0..n).fold(smallest, |m, i| m.min(cov[i * n + i]));
+        }
+    }
+    smallest
+}
+
+/// The case that decided for factors: one output per state, each far more precise than the process.
+#[test]
+fn a_plain_covariance_turns_negative_where_the_factor_does_not() {
+    let mut case = Case::new([2, 2, 0, N_TIME], FORMS[0], 0.2);
+    let places = case.model.lds.places();
+    case.theta[places.noise].fill(-9.0);
+    for (n,p,ln) in [(2,2,-9.0),(2,2,-12.0),(4,2,-7.0),(4,4,-9.0),(4,4,-6.0),(8,8,-5.0),(4,1,-9.0),(1,1,-9.0)] { let mut case = Case::new([n, p, 0, N_TIME], FORMS[0], 0.2); let places = case.model.lds.places(); case.theta[places.noise].fill(ln); eprintln!("{n} {p} {ln} {}", smallest_plain_variance(&case)); }
+    assert!(smallest_plain_variance(&case) <= 0.0);
+    let (theta, pattern) = (narrow::<f32>(&case.theta), case.pattern());
+    let gains = Gains::new(&case.model, &theta, &pattern, None).unwrap();
+    let exact = Gains::new(&case.model, &case.theta, &pattern, None).unwrap();
+    for t in [1, 100, N_TIME] {
+        let (single, double) = (gains.covariance(t).unwrap(), exact.covariance(t).unwrap());
+        for i in [0, 3] {
+            assert!((f64::from(single[i]) - double[i]).abs() < 0.05 * double[i], "{t}: {} {}", single[i], double[i]);
+        }
+    }
+}
