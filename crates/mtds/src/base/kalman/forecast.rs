@@ -7,9 +7,9 @@
 
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Gains, Means, System, expect_len, factor, root};
+use super::{Gains, Means, Pushes, System, expect_len, factor, root};
 use crate::base::Drive;
-use crate::kernel::{Lanes, Real, Scalar};
+use crate::kernel::{Lanes, Outlined, Real, Scalar};
 use crate::random::Random;
 use crate::{Error, Result};
 
@@ -64,11 +64,16 @@ impl<S: Scalar> System<S> {
     /// A belief or inputs that do not fit the system.
     pub fn outlook(&self, from: &Belief<S>, drive: Drive<'_, S>) -> Result<Outlook<S>> {
         self.expect_belief(from)?;
-        let (n, p, n_time) = (self.d_state, self.d_obs, drive.quiet.len());
         let pushes = self.pushes(drive)?;
+        Ok(S::outline::<Ahead, _>((self, from, pushes)))
+    }
+
+    #[inline(always)]
+    fn ahead(&self, from: &Belief<S>, pushes: Pushes<S>) -> Outlook<S> {
+        let (n, p) = (self.d_state, self.d_obs);
         let noise = factor::square(&self.noise_factor, p);
         let (mut last, mut work, mut next) = (from.clone(), vec![S::zero(); 2 * n * n], vec![S::zero(); n]);
-        let (mut means, mut covariances) = (pushes.outputs, Vec::with_capacity(n_time * p * p));
+        let (mut means, mut covariances) = (pushes.outputs, vec![]);
         for (t, mean) in means.chunks_exact_mut(p).enumerate() {
             self.advance(&last.mean, &pushes.states[t * n..(t + 1) * n], &mut next);
             last.mean.copy_from_slice(&next);
@@ -80,7 +85,7 @@ impl<S: Scalar> System<S> {
             }
             covariances.extend(covariance);
         }
-        Ok(Outlook { means, covariances, last })
+        Outlook { means, covariances, last }
     }
 
     /// Adds C x.
@@ -94,6 +99,7 @@ impl<S: Scalar> System<S> {
     }
 
     /// C F: p × n.
+    #[inline(always)]
     fn emission_times(&self, factor: &[S]) -> Vec<S> {
         let n = self.d_state;
         let mut product = vec![S::zero(); self.d_obs * n];
@@ -120,25 +126,31 @@ impl<S: Lanes> System<S> {
     /// A belief or inputs that do not fit the system.
     pub fn draw(&self, from: &Belief<S>, drive: Drive<'_, S>, random: &mut Random) -> Result<Trajectory<S>> {
         self.expect_belief(from)?;
-        let (n, p, n_time) = (self.d_state, self.d_obs, drive.quiet.len());
         let pushes = self.pushes(drive)?;
-        let (mut states, mut outputs) = (vec![S::zero(); n_time * n], pushes.outputs);
+        Ok(S::outline::<Draw, _>((self, from, pushes, random)))
+    }
+
+    #[inline(always)]
+    fn walk(&self, from: &Belief<S>, pushes: Pushes<S>, random: &mut Random) -> Trajectory<S> {
+        let (n, p) = (self.d_state, self.d_obs);
+        let (mut states, mut outputs) = (vec![S::zero(); pushes.states.len()], pushes.outputs);
         let mut past = from.mean.clone();
         add_scatter(&from.factor, &mut past, random);
-        for t in 0..n_time {
+        for t in 0..states.len() / n {
             let x = &mut states[t * n..(t + 1) * n];
             self.advance(&past, &pushes.states[t * n..(t + 1) * n], x);
             add_scatter(&self.process_factor, x, random);
             self.emit(x, &mut outputs[t * p..(t + 1) * p]);
             past.copy_from_slice(x);
         }
-        Ok(Trajectory { states, outputs })
+        Trajectory { states, outputs }
     }
 
     /// Adds the noise of the outputs to those of a trajectory.
     ///
     /// # Errors
     /// Outputs that are not a whole number of steps.
+    #[inline(always)]
     pub fn add_noise(&self, outputs: &mut [S], random: &mut Random) -> Result<()> {
         expect_len("outputs", outputs.len() / self.d_obs * self.d_obs, outputs.len())?;
         for y in outputs.chunks_exact_mut(self.d_obs) {
@@ -149,6 +161,7 @@ impl<S: Lanes> System<S> {
 }
 
 /// Adds F ε, ε standard normal, independent over lanes.
+#[inline(always)]
 fn add_scatter<S: Lanes>(factor: &[S], x: &mut [S], random: &mut Random) {
     let size = x.len();
     for j in 0..size {
@@ -156,5 +169,28 @@ fn add_scatter<S: Lanes>(factor: &[S], x: &mut [S], random: &mut Random) {
         for i in 0..size {
             x[i] = factor[i * size + j].mul_add(normal, x[i]);
         }
+    }
+}
+
+enum Ahead {}
+
+impl<'a, S: Scalar> Outlined<(&'a System<S>, &'a Belief<S>, Pushes<S>)> for Ahead {
+    type Output = Outlook<S>;
+
+    #[inline(always)]
+    fn run((system, from, pushes): (&'a System<S>, &'a Belief<S>, Pushes<S>)) -> Outlook<S> {
+        system.ahead(from, pushes)
+    }
+}
+
+enum Draw {}
+type DrawFrom<'a, S> = (&'a System<S>, &'a Belief<S>, Pushes<S>, &'a mut Random);
+
+impl<'a, S: Lanes> Outlined<DrawFrom<'a, S>> for Draw {
+    type Output = Trajectory<S>;
+
+    #[inline(always)]
+    fn run((system, from, pushes, random): DrawFrom<'a, S>) -> Trajectory<S> {
+        system.walk(from, pushes, random)
     }
 }

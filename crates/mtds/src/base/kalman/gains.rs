@@ -4,7 +4,7 @@
 
 use super::channels::Channels;
 use super::root;
-use super::sum::Sum;
+use super::sum::{LogProduct, Sum};
 use super::{Pattern, StochasticLds, System, expect_len, factor};
 use crate::Result;
 use crate::base::emission::HALF_LN_2PI;
@@ -67,8 +67,10 @@ impl<'a, S: Scalar> Gains<'a, S> {
 
     /// Covariance of x_t given y_{1:t}, n × n; `None` beyond the last step.
     #[must_use]
+    #[inline(always)]
     pub fn covariance(&self, t: usize) -> Option<Vec<S>> {
-        self.factor(t).map(|f| factor::square(f, self.system.d_state))
+        let factor = self.factor(t)?;
+        Some(factor::square(factor, self.system.d_state))
     }
 
     #[inline(always)]
@@ -86,7 +88,7 @@ impl<'a, S: Scalar> Gains<'a, S> {
     fn run(&mut self) {
         let (n, n_time) = (self.system.d_state, self.pattern.n_time());
         let (mut work, mut phi) = (vec![S::zero(); 2 * n * n], vec![S::zero(); n]);
-        let mut log_norm = Sum::zero();
+        let (mut log_norm, mut variances) = (Sum::zero(), LogProduct::one());
         for t in 0..n_time {
             let channels = &self.channels[self.pattern.set_of(t)];
             let places = self.pattern.places(t);
@@ -94,16 +96,16 @@ impl<'a, S: Scalar> Gains<'a, S> {
             let factor = &mut future[..n * n];
             factor.copy_from_slice(&past[t * n * n..]);
             root::predict(&self.system, factor, &mut work);
-            let mut step = channels.log_scale - S::constant(places.len() as f64 * HALF_LN_2PI);
+            log_norm.add(channels.log_scale - S::constant(places.len() as f64 * HALF_LN_2PI));
             for (c, at) in places.enumerate() {
                 let gain = &mut self.gains[at * n..(at + 1) * n];
-                let f = root::take_in(&channels.rows[c * n..(c + 1) * n], factor, gain, &mut phi);
-                self.precisions[at] = S::one() / f;
-                step = S::constant(-0.5).mul_add(f.ln(), step);
+                let (q, root) =
+                    root::take_in(&channels.rows[c * n..(c + 1) * n], factor, gain, &mut phi);
+                self.precisions[at] = q;
+                variances.multiply(root);
             }
-            log_norm.add(step);
         }
-        self.log_norm = log_norm.total();
+        self.log_norm = log_norm.total() - variances.half_log();
     }
 }
 

@@ -34,10 +34,10 @@ pub(super) fn triangularise<S: Scalar>(matrix: &mut [S], n_columns: usize, first
         let sign = pivot / pivot.abs().max(S::constant(1e-30));
         // v = (1, row / first): no entry beyond 1, so nothing overflows; the reflection is I − scale v vᵀ.
         let first = sign * (pivot.abs() + norm);
-        let scale = (pivot.abs() + norm) / norm;
+        let (scale, inverse) = ((pivot.abs() + norm) / norm, S::one() / first);
         row[i] = -sign * norm;
         for k in i + 1..end {
-            row[k] = row[k] / first;
+            row[k] = row[k] * inverse;
         }
         for other in below.chunks_exact_mut(n_columns) {
             reflect(&row[i + 1..end], scale, &mut other[i..end]);
@@ -82,9 +82,9 @@ pub(super) fn predict<S: Scalar>(system: &System<S>, factor: &mut [S], work: &mu
     }
 }
 
-/// Takes in one channel h: updates the factor, writes k (n), returns f; `phi` has n.
+/// Takes in one channel h: updates the factor, writes k (n), returns 1 / f and √f; `phi` has n.
 #[inline(always)]
-pub(super) fn take_in<S: Scalar>(h: &[S], factor: &mut [S], gain: &mut [S], phi: &mut [S]) -> S {
+pub(super) fn take_in<S: Scalar>(h: &[S], factor: &mut [S], gain: &mut [S], phi: &mut [S]) -> (S, S) {
     let n = h.len();
     phi.fill(S::zero());
     for i in 0..n {
@@ -96,7 +96,8 @@ pub(super) fn take_in<S: Scalar>(h: &[S], factor: &mut [S], gain: &mut [S], phi:
     for j in 0..n {
         f = phi[j].mul_add(phi[j], f);
     }
-    let (inverse, shrink) = (S::one() / f, S::one() / (f + f.sqrt()));
+    let root = f.sqrt();
+    let (inverse, shrink) = (S::one() / f, S::one() / (f + root));
     for i in 0..n {
         let row = &mut factor[i * n..(i + 1) * n];
         let mut dot = S::zero();
@@ -109,7 +110,7 @@ pub(super) fn take_in<S: Scalar>(h: &[S], factor: &mut [S], gain: &mut [S], phi:
             row[j] = step.mul_add(phi[j], row[j]);
         }
     }
-    f
+    (inverse, root)
 }
 
 /// F Fᵀ v into `out`; `work` has n.

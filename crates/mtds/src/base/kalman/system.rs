@@ -4,7 +4,7 @@ use super::{StochasticLds, expect_len, factor};
 use crate::Result;
 use crate::base::lds::transition;
 use crate::base::{BaseModel, Drive, InputMap, NoiseForm};
-use crate::kernel::Scalar;
+use crate::kernel::{Outlined, Scalar};
 
 /// The matrices of a linear system with process noise, row-major; one lane per particle.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl<S: Scalar> System<S> {
     pub fn new(model: &StochasticLds, theta: &[S]) -> Result<Self> {
         model.validate()?;
         expect_len("raw parameters of the linear system", model.theta_len(), theta.len())?;
-        Ok(Self::of_checked(model, theta))
+        Ok(S::outline::<Derive, _>((model, theta)))
     }
 
     #[inline(always)]
@@ -101,10 +101,7 @@ impl<S: Scalar> System<S> {
     /// Inputs that do not have d_input values per step.
     pub fn pushes(&self, drive: Drive<'_, S>) -> Result<Pushes<S>> {
         expect_len("inputs", drive.quiet.len() * self.d_input, drive.inputs.len())?;
-        Ok(Pushes {
-            states: affine(&self.input, &self.state_bias, drive),
-            outputs: affine(&self.feedthrough, &self.offset, drive),
-        })
+        Ok(S::outline::<Push, _>((self, drive)))
     }
 
     /// A x + push.
@@ -218,6 +215,31 @@ fn input_adjoint<S: Scalar>(model: &StochasticLds, theta: &[S], d_input: &[S], d
                 d_theta[places.input.start + i] += d * gate * slope;
                 d_theta[places.input_gate.start + i] += d * bounded * (-gate).mul_add(gate, gate);
             }
+        }
+    }
+}
+
+enum Derive {}
+
+impl<'a, S: Scalar> Outlined<(&'a StochasticLds, &'a [S])> for Derive {
+    type Output = System<S>;
+
+    #[inline(always)]
+    fn run((model, theta): (&'a StochasticLds, &'a [S])) -> System<S> {
+        System::of_checked(model, theta)
+    }
+}
+
+enum Push {}
+
+impl<'a, S: Scalar> Outlined<(&'a System<S>, Drive<'a, S>)> for Push {
+    type Output = Pushes<S>;
+
+    #[inline(always)]
+    fn run((system, drive): (&'a System<S>, Drive<'a, S>)) -> Pushes<S> {
+        Pushes {
+            states: affine(&system.input, &system.state_bias, drive),
+            outputs: affine(&system.feedthrough, &system.offset, drive),
         }
     }
 }

@@ -10,9 +10,9 @@ use super::*;
 use crate::base::{Drive, InputMap};
 use crate::kernel::Scalar;
 
-/// Numbers that look random and are the same every time.
+/// Numbers that look random and are the same every time; as a matrix they have full rank.
 fn wave(n: usize, phase: f64) -> Vec<f64> {
-    (0..n).map(|i| 0.9 * ((i as f64) * 1.37 + phase).sin()).collect()
+    (0..n).map(|i| 0.9 * ((i as f64) * (1.37 + 0.21 * i as f64) + phase).sin()).collect()
 }
 
 /// A model, sequences that share inputs and pattern, and a start.
