@@ -127,15 +127,12 @@ impl<S: Scalar> Sweep<S> {
     /// One channel: V from after it to before it, and h̄.
     #[inline(always)]
     fn channel(&mut self, c: usize, channel: &Channel<'_, S>, weight: S, d_h: &mut [S]) {
-        let (n, Channel { h, k, q, d_k, d_q }) = (self.n, channel);
+        let (n, &Channel { h, k, q, d_k, d_q }) = (self.n, channel);
         let (before, after) = self.factors[c * n * n..(c + 2) * n * n].split_at(n * n);
         let [v_k, product, work] = &mut self.vectors;
         let (mut k_v_k, mut d_k_k) = (S::zero(), S::zero());
+        multiply(k, &self.v, v_k);
         for i in 0..n {
-            v_k[i] = S::zero();
-            for j in 0..n {
-                v_k[i] = self.v[i * n + j].mul_add(k[j], v_k[i]);
-            }
             k_v_k = v_k[i].mul_add(k[i], k_v_k);
             d_k_k = d_k[i].mul_add(k[i], d_k_k);
         }
@@ -143,23 +140,24 @@ impl<S: Scalar> Sweep<S> {
         for i in 0..n {
             d_h[i] = S::constant(-2.0).mul_add(product[i], d_h[i]);
         }
-        let d_f = -(*q * (S::constant(0.5).mul_add(weight, *q * *d_q) + d_k_k));
+        let d_f = -(q * (S::constant(0.5).mul_add(weight, q * d_q) + d_k_k));
         root::times(before, d_k, work, product);
-        let twice = S::constant(2.0) * d_f / *q;
+        let twice = S::constant(2.0) * d_f / q;
         for i in 0..n {
-            d_h[i] = product[i].mul_add(*q, d_h[i]);
+            d_h[i] = product[i].mul_add(q, d_h[i]);
             d_h[i] = twice.mul_add(k[i], d_h[i]);
         }
         // (I − k hᵀ)ᵀ V (I − k hᵀ) = V − a hᵀ − h aᵀ with a = V k − ½ (kᵀ V k) h, and the same form holds for the rest.
         let along = S::constant(0.5) * (k_v_k + d_f);
-        let half_q = S::constant(0.5) * *q;
+        let half_q = S::constant(0.5) * q;
         for i in 0..n {
             v_k[i] = along.mul_add(h[i], half_q.mul_add(d_k[i], -v_k[i]));
         }
         for i in 0..n {
+            let row = &mut self.v[i * n..(i + 1) * n];
             for j in 0..n {
-                let both = v_k[i].mul_add(h[j], h[i] * v_k[j]);
-                self.v[i * n + j] += both;
+                // One sum of two products, whose order is the same for (i, j) and (j, i): V stays symmetric.
+                row[j] += v_k[i] * h[j] + h[i] * v_k[j];
             }
         }
     }
@@ -168,43 +166,47 @@ impl<S: Scalar> Sweep<S> {
     #[inline(always)]
     fn predict(&mut self, a: &[S], past: &[S], d_a: &mut [S]) {
         let n = self.n;
-        let v_a = &mut self.other_square;
+        let (v_a, product) = (&mut self.other_square, &mut self.square[..n * n]);
         multiply(&self.v, a, v_a);
-        // Ā += 2 (V A) F Fᵀ.
-        let product = &mut self.square[..n * n];
         multiply(v_a, past, product);
+        // Ā += 2 (V A F) Fᵀ.
         for i in 0..n {
-            for j in 0..n {
-                let mut dot = S::zero();
-                for k in 0..n {
-                    dot = product[i * n + k].mul_add(past[j * n + k], dot);
+            let row = &mut d_a[i * n..(i + 1) * n];
+            for k in 0..n {
+                let twice = product[i * n + k] + product[i * n + k];
+                for j in 0..n {
+                    row[j] = twice.mul_add(past[j * n + k], row[j]);
                 }
-                d_a[i * n + j] = S::constant(2.0).mul_add(dot, d_a[i * n + j]);
             }
         }
-        // Only the lower triangle is computed, so that V is symmetric to the last bit.
+        self.v.fill(S::zero());
         for i in 0..n {
-            for j in 0..=i {
-                let mut dot = S::zero();
-                for k in 0..n {
-                    dot = a[k * n + i].mul_add(v_a[k * n + j], dot);
+            let row = &mut self.v[i * n..(i + 1) * n];
+            for k in 0..n {
+                for j in 0..=i {
+                    row[j] = a[k * n + i].mul_add(v_a[k * n + j], row[j]);
                 }
-                self.v[i * n + j] = dot;
-                self.v[j * n + i] = dot;
+            }
+        }
+        // The upper triangle is a copy, so that V is symmetric to the last bit.
+        for i in 0..n {
+            for j in 0..i {
+                self.v[j * n + i] = self.v[i * n + j];
             }
         }
     }
 }
 
-/// out = X Y, n × n each.
+/// out = X Y for X with any number of rows and Y n × n.
 #[inline(always)]
 fn multiply<S: Scalar>(x: &[S], y: &[S], out: &mut [S]) {
-    let n = out.len().isqrt();
-    out.fill(S::zero());
-    for i in 0..n {
+    let n = y.len().isqrt();
+    for (row, x) in out.chunks_exact_mut(n).zip(x.chunks_exact(n)) {
+        row.fill(S::zero());
         for k in 0..n {
+            let other = &y[k * n..(k + 1) * n];
             for j in 0..n {
-                out[i * n + j] = x[i * n + k].mul_add(y[k * n + j], out[i * n + j]);
+                row[j] = x[k].mul_add(other[j], row[j]);
             }
         }
     }

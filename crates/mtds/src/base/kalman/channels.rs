@@ -107,10 +107,7 @@ impl<S: Scalar> Channels<S> {
 
     #[inline(always)]
     pub(super) fn gradient(&self) -> ChannelsGradient<S> {
-        ChannelsGradient {
-            rows: vec![S::zero(); self.rows.len()],
-            outer: vec![S::zero(); self.whiten.len()],
-        }
+        ChannelsGradient { rows: vec![S::zero(); self.rows.len()], outer: vec![S::zero(); self.whiten.len()] }
     }
 
     /// Adds the gradients with respect to C and S; `weight` is that of log |det W|.

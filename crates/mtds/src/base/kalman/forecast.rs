@@ -50,9 +50,8 @@ impl<S: Scalar> Gains<'_, S> {
     pub fn belief(&self, means: &Means<S>, t: usize) -> Result<Belief<S>> {
         let (n, n_time) = (self.system.d_state, self.pattern.n_time());
         expect_len("means of the states", (n_time + 1) * n, means.states.len())?;
-        let factor = self
-            .factor(t)
-            .ok_or_else(|| Error::shape("step of a belief", format!("at most {n_time}"), t))?;
+        let factor =
+            self.factor(t).ok_or_else(|| Error::shape("step of a belief", format!("at most {n_time}"), t))?;
         Ok(Belief { mean: means.states[t * n..(t + 1) * n].to_vec(), factor: factor.to_vec() })
     }
 }

@@ -99,8 +99,7 @@ impl<'a, S: Scalar> Gains<'a, S> {
             log_norm.add(channels.log_scale - S::constant(places.len() as f64 * HALF_LN_2PI));
             for (c, at) in places.enumerate() {
                 let gain = &mut self.gains[at * n..(at + 1) * n];
-                let (q, root) =
-                    root::take_in(&channels.rows[c * n..(c + 1) * n], factor, gain, &mut phi);
+                let (q, root) = root::take_in(&channels.rows[c * n..(c + 1) * n], factor, gain, &mut phi);
                 self.precisions[at] = q;
                 variances.multiply(root);
             }

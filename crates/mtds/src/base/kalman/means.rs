@@ -11,8 +11,8 @@ use super::channels::ChannelsGradient;
 use super::sum::Sum;
 use super::system::SystemGradient;
 use super::{Gains, Pushes, expect_len};
-use crate::Result;
-use crate::kernel::{Outlined, Scalar};
+use crate::kernel::{Outlined, Real, Scalar};
+use crate::{Error, Result};
 
 /// The filtered means of one sequence.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl<S: Scalar> Gains<'_, S> {
     /// `values`: n_time × p, missing ones ignored; `start`: m_0 (n), else that in θ; `means` from [`Means::new`].
     ///
     /// # Errors
-    /// A shape that is not that of the gains.
+    /// A shape that is not that of the gains; an observed value that is not finite.
     pub fn means(
         &self,
         pushes: &Pushes<S>,
@@ -88,6 +88,7 @@ impl<S: Scalar> Gains<'_, S> {
         expect_len("initial state", n, start.len())?;
         expect_len("outputs", n_time * p, values.len())?;
         self.expect_shapes(pushes, means)?;
+        self.expect_finite(values)?;
         means.states[..n].copy_from_slice(start);
         S::outline::<Filter, _>((self, pushes, values, &mut *means));
         Ok(means.log_likelihood)
@@ -121,6 +122,20 @@ impl<S: Scalar> Gains<'_, S> {
         expect_len("pushes of the outputs", n_time * self.system.d_obs, pushes.outputs.len())?;
         expect_len("means of the states", (n_time + 1) * n, means.states.len())?;
         expect_len("innovations", self.pattern.n_observed(), means.innovations.len())
+    }
+
+    fn expect_finite(&self, values: &[S::Real]) -> Result<()> {
+        for t in 0..self.pattern.n_time() {
+            for &o in self.pattern.observed(t) {
+                let value = values[t * self.system.d_obs + o];
+                if !value.is_finite() {
+                    let what = format!("output {} at step {}", o + 1, t + 1);
+                    let hint = "; leave missing outputs out of the pattern";
+                    return Err(Error::NotFinite { what, value: value.to_f64(), hint });
+                }
+            }
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -253,8 +268,7 @@ impl<S: Scalar> Replay<S> {
 }
 
 enum Filter {}
-type Forwards<'a, S> =
-    (&'a Gains<'a, S>, &'a Pushes<S>, &'a [<S as Scalar>::Real], &'a mut Means<S>);
+type Forwards<'a, S> = (&'a Gains<'a, S>, &'a Pushes<S>, &'a [<S as Scalar>::Real], &'a mut Means<S>);
 
 impl<'a, S: Scalar> Outlined<Forwards<'a, S>> for Filter {
     type Output = ();

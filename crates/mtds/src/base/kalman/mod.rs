@@ -76,7 +76,7 @@ impl StochasticLds {
         // Starts well below the noise of the outputs, whose log starts at 0: the system explains first what it can.
         blocks.push(BlockSpec { mean: -2.0, ..BlockSpec::new("process_noise", n, Role::Shared) });
         if self.process_noise == NoiseForm::Full {
-            blocks.push(BlockSpec::new("process_mixing", n * (n - n.min(1)) / 2, Role::Shared));
+            blocks.push(BlockSpec::new("process_mixing", self.process_range().len() - n, Role::Shared));
         }
         blocks
     }

@@ -98,14 +98,10 @@ pub(super) fn take_in<S: Scalar>(h: &[S], factor: &mut [S], gain: &mut [S], phi:
     }
     let root = f.sqrt();
     let (inverse, shrink) = (S::one() / f, S::one() / (f + root));
+    times_columns(factor, phi, gain);
     for i in 0..n {
-        let row = &mut factor[i * n..(i + 1) * n];
-        let mut dot = S::zero();
-        for j in 0..n {
-            dot = row[j].mul_add(phi[j], dot);
-        }
-        gain[i] = dot * inverse;
-        let step = -(dot * shrink);
+        let (row, step) = (&mut factor[i * n..(i + 1) * n], -(gain[i] * shrink));
+        gain[i] = gain[i] * inverse;
         for j in 0..n {
             row[j] = step.mul_add(phi[j], row[j]);
         }
@@ -123,10 +119,17 @@ pub(super) fn times<S: Scalar>(factor: &[S], v: &[S], work: &mut [S], out: &mut 
             work[j] = factor[i * n + j].mul_add(v[i], work[j]);
         }
     }
-    for i in 0..n {
-        out[i] = S::zero();
-        for j in 0..n {
-            out[i] = factor[i * n + j].mul_add(work[j], out[i]);
+    times_columns(factor, work, out);
+}
+
+/// M v by columns: the sums of all rows grow side by side, so that none waits for its last addition.
+#[inline(always)]
+fn times_columns<S: Scalar>(matrix: &[S], v: &[S], out: &mut [S]) {
+    let n = v.len();
+    out.fill(S::zero());
+    for j in 0..n {
+        for i in 0..n {
+            out[i] = matrix[i * n + j].mul_add(v[j], out[i]);
         }
     }
 }

@@ -155,6 +155,10 @@ fn wrong_sizes_are_named() {
     assert!(gains.system().pushes(Drive { inputs: &[], quiet: &[false] }).is_err());
     assert!(gains.means(&pushes, Some(&[0.0]), &case.values, &mut means).is_err());
     assert!(gains.means(&pushes, None, &case.values[1..], &mut means).is_err());
+    let mut broken = case.values.clone();
+    broken[5] = f64::NAN;
+    let refused = gains.means(&pushes, None, &broken, &mut means).unwrap_err().to_string();
+    assert!(refused.contains("output 2 at step 3: found NaN"), "{refused}");
     means.innovations.pop();
     assert!(gains.means(&pushes, None, &case.values, &mut means).is_err());
     assert!(gains.factor(4).is_some() && gains.factor(5).is_none());

@@ -84,7 +84,8 @@ fn covariances_of_the_state_are_those_behind_the_outputs() {
 
 /// Sums over draws of outputs with noise and of their products, 16 trajectories at a time.
 struct Draws<'a> {
-    system: &'a System<f64>,
+    model: &'a StochasticLds,
+    theta: &'a [f64],
     belief: &'a Belief<f64>,
     drive: Drive<'a, f64>,
     n_packs: usize,
@@ -95,27 +96,11 @@ impl Kernel for Draws<'_> {
 
     fn run<A: Arch>(self) -> Self::Output {
         let splat = |v: &[f64]| v.iter().map(|&x| Pack::<f64, A>::splat(x)).collect::<Vec<_>>();
-        let System { d_state, d_obs, d_input, noise_form, .. } = *self.system;
-        let system = System {
-            d_state,
-            d_obs,
-            d_input,
-            noise_form,
-            start: splat(&self.system.start),
-            transition: splat(&self.system.transition),
-            rotation: splat(&self.system.rotation),
-            input: splat(&self.system.input),
-            state_bias: splat(&self.system.state_bias),
-            emission: splat(&self.system.emission),
-            feedthrough: splat(&self.system.feedthrough),
-            offset: splat(&self.system.offset),
-            process_factor: splat(&self.system.process_factor),
-            noise_factor: splat(&self.system.noise_factor),
-        };
+        let (p, system) = (self.model.lds.d_obs, System::new(self.model, &splat(self.theta)).unwrap());
         let belief = Belief { mean: splat(&self.belief.mean), factor: splat(&self.belief.factor) };
         let inputs = splat(self.drive.inputs);
         let drive = Drive { inputs: &inputs, quiet: self.drive.quiet };
-        let size = self.drive.quiet.len() * d_obs;
+        let size = self.drive.quiet.len() * p;
         let (mut sums, mut products) = (vec![0.0; size], vec![0.0; size * size]);
         let mut random = stream(7, 3);
         for _ in 0..self.n_packs {
@@ -137,9 +122,9 @@ fn draws_have_the_exact_mean_and_covariance() {
     let case = Case::new([3, 2, 1, 8], FORMS[3], 1.1).with_gaps(0);
     let n_seen = 4;
     let (head, all) = cut(&case, n_seen);
-    let (system, belief) = belief_after(&head);
-    let n_packs = 5_000;
-    let work = Draws { system: &system, belief: &belief, drive: future_drive(&case, n_seen), n_packs };
+    let (_, belief) = belief_after(&head);
+    let (model, n_packs, drive) = (&case.model, 5_000, future_drive(&case, n_seen));
+    let work = Draws { model, theta: &case.theta, belief: &belief, drive, n_packs };
     let (sums, products) = dispatch(work);
     let wanted: Vec<usize> = (n_seen * 2..8 * 2).collect();
     let (mean, covariance) = Joint::new(&all).given(&all.mask, &all.values, &wanted);
@@ -151,7 +136,8 @@ fn draws_have_the_exact_mean_and_covariance() {
         for j in 0..=i {
             let of = |i: usize, j: usize| covariance[i * size + j];
             // E (y_i − μ_i)(y_j − μ_j), about the exact means.
-            let got = (products[i * size + j] - mean[i] * sums[j] - mean[j] * sums[i]) / count + mean[i] * mean[j];
+            let got =
+                (products[i * size + j] - mean[i] * sums[j] - mean[j] * sums[i]) / count + mean[i] * mean[j];
             let variance = (of(i, i) * of(j, j) + of(i, j) * of(i, j)) / count;
             assert!((got - of(i, j)).abs() < 5.0 * variance.sqrt(), "{i} {j}: {got} {}", of(i, j));
         }

@@ -44,7 +44,8 @@ fn every_size_and_form_without_gaps() {
 #[test]
 fn every_form_with_gaps() {
     for forms in FORMS {
-        for (seed, sizes) in [[1, 1, 1, 7], [2, 3, 1, 8], [4, 2, 2, 7], [3, 4, 0, 6]].into_iter().enumerate() {
+        for (seed, sizes) in [[1, 1, 1, 7], [2, 3, 1, 8], [4, 2, 2, 7], [3, 4, 0, 6]].into_iter().enumerate()
+        {
             check(&Case::new(sizes, forms, 0.9).with_gaps(seed));
         }
     }

@@ -54,7 +54,7 @@ impl Case {
     fn with_gaps(mut self, seed: usize) -> Self {
         let p = self.model.lds.d_obs;
         for (at, observed) in self.mask.iter_mut().enumerate() {
-            *observed = (at * 7 + seed * 3 + at * at) % 5 < 3 && (at / p + seed) % 3 > 0;
+            *observed = (at * 7 + seed * 3 + at * at) % 5 < 3 && !(at / p + seed).is_multiple_of(3);
         }
         for (y, observed) in self.values.iter_mut().zip(&self.mask) {
             if !observed {
