@@ -78,6 +78,20 @@ fn ten_thousand_steps_without_outputs_stay_finite() {
     }
 }
 
+#[test]
+fn a_certain_state_has_finite_gradients_in_f32() {
+    for log_process in [-45.0, -200.0] {
+        let mut case = hard(-2.0, 1);
+        let process = case.model.process_range();
+        case.theta[process].fill(log_process);
+        case.start_factor.fill(0.0);
+        let (single, double) = (run::<f32>(&case), run::<f64>(&case));
+        let error = (single.log_likelihood - double.log_likelihood).abs();
+        assert!(error < 1e-3 * double.log_likelihood.abs(), "{error} of {}", double.log_likelihood);
+        assert!(single.d_theta.iter().chain(&double.d_theta).all(|d| d.is_finite()));
+    }
+}
+
 /// How P is updated in few digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
