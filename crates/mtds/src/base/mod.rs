@@ -12,6 +12,7 @@ mod checks;
 pub mod custom;
 pub mod emission;
 mod erased;
+pub mod kalman;
 mod kinds;
 pub mod lds;
 pub mod pd;

@@ -155,7 +155,7 @@ impl Mover<'_, '_> {
             return None;
         };
         let log_weight = course.start_energy - end.energy();
-        if !(log_weight > -DIVERGENCE) {
+        if log_weight.is_nan() || log_weight <= -DIVERGENCE {
             course.diverged = true;
             return None;
         }

@@ -1,0 +1,195 @@
+//! Beyond the last output: the exact distribution of each step ahead, and trajectories drawn from all of them together.
+//!
+//! ```text
+//! x_{t+h} | y_{1:t} ~ N(m, P)      m ← A m + B u + b,  P ← A P Aᵀ + R,  h times
+//! y_{t+h} | y_{1:t} ~ N(C m + D u + d, C P Cᵀ + S)
+//! ```
+
+use rand_distr::{Distribution, StandardNormal};
+
+use super::{Gains, Means, Pushes, System, expect_len, factor, root};
+use crate::base::Drive;
+use crate::kernel::{Lanes, Outlined, Real, Scalar};
+use crate::random::Random;
+use crate::{Error, Result};
+
+/// What is known of the state at one moment: N(m, F Fᵀ).
+#[derive(Clone, Debug)]
+pub struct Belief<S> {
+    /// m: n.
+    pub mean: Vec<S>,
+    /// F: n × n, row-major; need not be triangular.
+    pub factor: Vec<S>,
+}
+
+/// Distributions of single steps ahead.
+#[derive(Clone, Debug)]
+pub struct Outlook<S> {
+    /// Means of the outputs: n_time × p.
+    pub means: Vec<S>,
+    /// Covariances of the outputs, noise included: n_time × p × p.
+    pub covariances: Vec<S>,
+    /// What is known of the state after the last step.
+    pub last: Belief<S>,
+}
+
+/// One trajectory per lane.
+#[derive(Clone, Debug)]
+pub struct Trajectory<S> {
+    /// x_{t+1}, …: n_time × n.
+    pub states: Vec<S>,
+    /// C x + D u + d, without the noise of the outputs: n_time × p.
+    pub outputs: Vec<S>,
+}
+
+impl<S: Scalar> Gains<'_, S> {
+    /// What is known of x_t given y_{1:t}; t = 0 is the start.
+    ///
+    /// # Errors
+    /// t beyond the last step; means of another shape.
+    pub fn belief(&self, means: &Means<S>, t: usize) -> Result<Belief<S>> {
+        let (n, n_time) = (self.system.d_state, self.pattern.n_time());
+        expect_len("means of the states", (n_time + 1) * n, means.states.len())?;
+        let factor =
+            self.factor(t).ok_or_else(|| Error::shape("step of a belief", format!("at most {n_time}"), t))?;
+        Ok(Belief { mean: means.states[t * n..(t + 1) * n].to_vec(), factor: factor.to_vec() })
+    }
+}
+
+impl<S: Scalar> System<S> {
+    /// Mean and covariance of the outputs at each of the next steps, `drive.quiet.len()` of them.
+    ///
+    /// # Errors
+    /// A belief or inputs that do not fit the system.
+    pub fn outlook(&self, from: &Belief<S>, drive: Drive<'_, S>) -> Result<Outlook<S>> {
+        self.expect_belief(from)?;
+        let pushes = self.pushes(drive)?;
+        Ok(S::outline::<Ahead, _>((self, from, pushes)))
+    }
+
+    #[inline(always)]
+    fn ahead(&self, from: &Belief<S>, pushes: Pushes<S>) -> Outlook<S> {
+        let (n, p) = (self.d_state, self.d_obs);
+        let noise = factor::square(&self.noise_factor, p);
+        let (mut last, mut work, mut next) = (from.clone(), vec![S::zero(); 2 * n * n], vec![S::zero(); n]);
+        let (mut means, mut covariances) = (pushes.outputs, vec![]);
+        for (t, mean) in means.chunks_exact_mut(p).enumerate() {
+            self.advance(&last.mean, &pushes.states[t * n..(t + 1) * n], &mut next);
+            last.mean.copy_from_slice(&next);
+            root::predict(self, &mut last.factor, &mut work);
+            self.emit(&last.mean, mean);
+            let mut covariance = factor::square(&self.emission_times(&last.factor), p);
+            for (entry, &s) in covariance.iter_mut().zip(&noise) {
+                *entry += s;
+            }
+            covariances.extend(covariance);
+        }
+        Outlook { means, covariances, last }
+    }
+
+    /// Adds C x.
+    #[inline(always)]
+    fn emit(&self, x: &[S], y: &mut [S]) {
+        for (y, c) in y.iter_mut().zip(self.emission.chunks_exact(x.len())) {
+            for i in 0..x.len() {
+                *y = c[i].mul_add(x[i], *y);
+            }
+        }
+    }
+
+    /// C F: p × n.
+    #[inline(always)]
+    fn emission_times(&self, factor: &[S]) -> Vec<S> {
+        let n = self.d_state;
+        let mut product = vec![S::zero(); self.d_obs * n];
+        for (row, c) in product.chunks_exact_mut(n).zip(self.emission.chunks_exact(n)) {
+            for k in 0..n {
+                for j in 0..n {
+                    row[j] = c[k].mul_add(factor[k * n + j], row[j]);
+                }
+            }
+        }
+        product
+    }
+
+    fn expect_belief(&self, belief: &Belief<S>) -> Result<()> {
+        expect_len("mean of a belief", self.d_state, belief.mean.len())?;
+        expect_len("factor of a belief", self.d_state * self.d_state, belief.factor.len())
+    }
+}
+
+impl<S: Lanes> System<S> {
+    /// Draws one trajectory per lane of the next `drive.quiet.len()` steps.
+    ///
+    /// # Errors
+    /// A belief or inputs that do not fit the system.
+    pub fn draw(&self, from: &Belief<S>, drive: Drive<'_, S>, random: &mut Random) -> Result<Trajectory<S>> {
+        self.expect_belief(from)?;
+        let pushes = self.pushes(drive)?;
+        Ok(S::outline::<Draw, _>((self, from, pushes, random)))
+    }
+
+    #[inline(always)]
+    fn walk(&self, from: &Belief<S>, pushes: Pushes<S>, random: &mut Random) -> Trajectory<S> {
+        let (n, p) = (self.d_state, self.d_obs);
+        let (mut states, mut outputs) = (vec![S::zero(); pushes.states.len()], pushes.outputs);
+        let mut past = from.mean.clone();
+        add_scatter(&from.factor, &mut past, random);
+        for t in 0..states.len() / n {
+            let x = &mut states[t * n..(t + 1) * n];
+            self.advance(&past, &pushes.states[t * n..(t + 1) * n], x);
+            add_scatter(&self.process_factor, x, random);
+            self.emit(x, &mut outputs[t * p..(t + 1) * p]);
+            past.copy_from_slice(x);
+        }
+        Trajectory { states, outputs }
+    }
+
+    /// Adds the noise of the outputs to those of a trajectory.
+    ///
+    /// # Errors
+    /// Outputs that are not a whole number of steps.
+    #[inline(always)]
+    pub fn add_noise(&self, outputs: &mut [S], random: &mut Random) -> Result<()> {
+        expect_len("outputs", outputs.len() / self.d_obs * self.d_obs, outputs.len())?;
+        for y in outputs.chunks_exact_mut(self.d_obs) {
+            add_scatter(&self.noise_factor, y, random);
+        }
+        Ok(())
+    }
+}
+
+/// Adds F ε, ε standard normal, independent over lanes.
+#[inline(always)]
+fn add_scatter<S: Lanes>(factor: &[S], x: &mut [S], random: &mut Random) {
+    let size = x.len();
+    for j in 0..size {
+        let normal = S::from_fn(|_| S::Real::from_f64(StandardNormal.sample(random)));
+        for i in 0..size {
+            x[i] = factor[i * size + j].mul_add(normal, x[i]);
+        }
+    }
+}
+
+enum Ahead {}
+
+impl<'a, S: Scalar> Outlined<(&'a System<S>, &'a Belief<S>, Pushes<S>)> for Ahead {
+    type Output = Outlook<S>;
+
+    #[inline(always)]
+    fn run((system, from, pushes): (&'a System<S>, &'a Belief<S>, Pushes<S>)) -> Outlook<S> {
+        system.ahead(from, pushes)
+    }
+}
+
+enum Draw {}
+type DrawFrom<'a, S> = (&'a System<S>, &'a Belief<S>, Pushes<S>, &'a mut Random);
+
+impl<'a, S: Lanes> Outlined<DrawFrom<'a, S>> for Draw {
+    type Output = Trajectory<S>;
+
+    #[inline(always)]
+    fn run((system, from, pushes, random): DrawFrom<'a, S>) -> Trajectory<S> {
+        system.walk(from, pushes, random)
+    }
+}
