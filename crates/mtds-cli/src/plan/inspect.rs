@@ -21,7 +21,7 @@ pub enum Thing {
     /// The directory of a model.
     Model(PathBuf),
     /// A file with a family.
-    Family(SourcePlan),
+    Family(Box<SourcePlan>),
 }
 
 /// A file with codes.
@@ -42,7 +42,7 @@ impl InspectPlan {
         let path = &typed.source.data;
         let thing = match path.is_dir() {
             true => Thing::Model(path.clone()),
-            false => Thing::Family(SourcePlan::new(&typed.source, SourceConfig::default())?),
+            false => Thing::Family(Box::new(SourcePlan::new(&typed.source, SourceConfig::default())?)),
         };
         if let (Thing::Family(_), Some(out)) = (&thing, &typed.out) {
             let problem =
