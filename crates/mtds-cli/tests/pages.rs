@@ -1,0 +1,105 @@
+//! The pages in `docs/`: their commands run in order, one after the other, as somebody would type them.
+
+mod program;
+
+use clap::Parser;
+use mtds_cli::arguments::Arguments;
+use program::{command, stderr};
+use std::fs;
+use std::path::Path;
+
+/// Blocks between fences: what follows the opening fence, and the text.
+fn blocks(page: &str) -> Vec<(&str, String)> {
+    let mut blocks: Vec<(&str, String)> = Vec::new();
+    let mut is_open = false;
+    for line in page.lines() {
+        match line.strip_prefix("```") {
+            Some(info) => {
+                is_open = !is_open;
+                if is_open {
+                    blocks.push((info, String::new()));
+                }
+            }
+            None if is_open => {
+                let (_, text) = blocks.last_mut().expect("a fence opened it");
+                *text += &format!("{line}\n");
+            }
+            None => {}
+        }
+    }
+    assert!(!is_open, "every fence is closed");
+    blocks
+}
+
+/// Commands of a block, comments left out.
+fn commands(text: &str) -> Vec<&str> {
+    text.lines()
+        .map(|line| line.split(" # ").next().unwrap_or_default().trim())
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.strip_prefix("mtds ").unwrap_or_else(|| panic!("`{line}` is no command of mtds")))
+        .collect()
+}
+
+/// Runs a command; `< FILE` at its end is what it reads.
+fn run(folder: &Path, line: &str) {
+    let (words, input) = line.split_once(" < ").map_or((line, None), |(words, file)| (words, Some(file)));
+    let mut command = command(folder, words);
+    if let Some(file) = input {
+        command.stdin(fs::File::open(folder.join(file)).expect("a file that the page made"));
+    }
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "mtds {line}\n{}", stderr(&output));
+}
+
+/// `sh` is run, `sh long` takes too long and is parsed, any other block with a name is a file that commands need.
+#[track_caller]
+fn runs(page: &str, fewest: usize, leaves: &[&str]) {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let mut n_run = 0;
+    for (info, text) in blocks(page) {
+        match info.split_once(' ').unwrap_or((info, "")) {
+            ("sh", "") => {
+                for command in commands(&text) {
+                    run(folder.path(), command);
+                    n_run += 1;
+                }
+            }
+            ("sh", "long") => {
+                for command in commands(&text) {
+                    let words = format!("mtds {command}");
+                    Arguments::try_parse_from(words.split_whitespace())
+                        .unwrap_or_else(|error| panic!("{words}: {error}"));
+                }
+            }
+            (_, name) if !name.is_empty() => fs::write(folder.path().join(name), text).expect("written"),
+            _ => {}
+        }
+    }
+    assert!(n_run >= fewest, "{n_run} commands");
+    for file in leaves {
+        assert!(folder.path().join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn the_tutorial_runs() {
+    let left = ["map.html", "report.html", "forecasts.csv", "copy.csv", "fresh.csv", "morph.csv"];
+    runs(include_str!("../../../docs/tutorial.md"), 11, &left);
+}
+
+#[test]
+fn choosing_a_model_runs() {
+    runs(include_str!("../../../docs/choosing-a-model.md"), 8, &["as-lds", "as-gru", "selected", "starts"]);
+}
+
+#[test]
+fn reading_the_diagnostics_runs() {
+    let left = ["report.html", "posteriors.csv", "odd.csv"];
+    runs(include_str!("../../../docs/diagnostics.md"), 5, &left);
+}
+
+#[test]
+fn the_page_on_motion_runs() {
+    let left = ["walks.html", "walks.train.csv", "old.bvh", "old.glb", "old.png", "old.apng", "again.csv"];
+    runs(include_str!("../../../docs/motion.md"), 6, &left);
+}
