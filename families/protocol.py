@@ -30,19 +30,19 @@ FAMILIES = {
         title="growth of chicks",
         roles="TVLTLL",
         seen=(3, 5, 8),
-        candidates=("", "--code 2"),
+        candidates=("", "--start effects", "--code 2 --state 2"),
     ),
     "infusion": Family(
         title="drug in the blood",
         roles="TVLTLL",
         seen=(6, 10, 20),
-        candidates=("", "--code 2", "--base pd"),
+        candidates=("", "--state 3"),
     ),
     "handwriting": Family(
         title="handwriting",
         # Each shape is drawn seven times in a row.
         roles="LLLLVTT",
         seen=(3, 5, 10, 20),
-        candidates=("", "--code 8 --state 8"),
+        candidates=("", "--code 6 --state 6", "--code 8 --state 8", "--base gru --code 6"),
     ),
 }
