@@ -17,7 +17,7 @@ class Family:
     roles: str
     #: Steps after which the rest of a sequence is forecast.
     seen: tuple
-    #: Options of `mtds fit` among which validation chooses; the first are its defaults.
+    #: Options of `mtds fit` among which validation chooses; the first are, or are near, what it chooses by itself.
     candidates: tuple
 
     def members(self, names, roles):
@@ -30,13 +30,13 @@ FAMILIES = {
         title="growth of chicks",
         roles="TVLTLL",
         seen=(3, 5, 8),
-        candidates=("", "--start effects", "--code 2 --state 2"),
+        candidates=("--l2 3", "--l2 3 --code 2 --state 2", "--start effects"),
     ),
     "infusion": Family(
         title="drug in the blood",
         roles="TVLTLL",
         seen=(6, 10, 20),
-        candidates=("", "--state 3"),
+        candidates=("--l2 8", "--l2 8 --state 3"),
     ),
     "handwriting": Family(
         title="handwriting",

@@ -23,13 +23,19 @@ def auto_regression(history):
     return ARIMA(history, order=(order, 0, 0), trend="c").fit()
 
 
+def likeliest(system, starts):
+    """The best of several climbs: on short histories likelihoods have flat ends, and one climb may stay on one."""
+    return max((system.fit(start_params=start, disp=False) for start in starts), key=lambda found: found.llf)
+
+
 def smoothing(history):
-    return ExponentialSmoothing(history, initialization_method="concentrated").fit(disp=False)
+    system = ExponentialSmoothing(history, initialization_method="concentrated")
+    return likeliest(system, [system.start_params, [0.95]])
 
 
 def damped_trend(history):
     system = ExponentialSmoothing(history, trend=True, damped_trend=True, initialization_method="concentrated")
-    return system.fit(disp=False)
+    return likeliest(system, [system.start_params, [0.95, 0.5, 0.97]])
 
 
 RIVALS = {"auto-regression": auto_regression, "smoothing": smoothing, "damped trend": damped_trend}
