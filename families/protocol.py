@@ -1,6 +1,6 @@
 """What is asked of each family: who learns, who is kept for choosing settings, who is forecast, and from how much.
 
-Settings are chosen among `candidates` on members that are part of training; members that are forecast for the table
+Settings are chosen among `candidates` on members that take part in nothing else; members that are forecast for the table
 enter nothing but the table.
 """
 
