@@ -5,15 +5,8 @@ use std::path::PathBuf;
 
 const FAMILIES: [(&str, &str); 3] =
     [("chicks", "growth of chicks"), ("infusion", "drug in the blood"), ("handwriting", "handwriting")];
-const METHODS: [&str; 7] = [
-    "this model",
-    "last value",
-    "family mean",
-    "pooled",
-    "auto-regression",
-    "smoothing",
-    "damped trend",
-];
+const METHODS: [&str; 7] =
+    ["this model", "last value", "family mean", "pooled", "auto-regression", "smoothing", "damped trend"];
 
 fn repository_file(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
@@ -61,8 +54,7 @@ fn the_page_has_the_tables_of_the_results() {
                 assert!(page.contains(&line), "{score}: the page lacks\n{line}");
             }
             let differences = METHODS[4..].iter().map(|m| written(row(family, seen, m), "model_less_rival"));
-            let line =
-                format!("| {title} | {seen} | {} |", differences.collect::<Vec<_>>().join(" | "));
+            let line = format!("| {title} | {seen} | {} |", differences.collect::<Vec<_>>().join(" | "));
             assert!(page.contains(&line), "differences: the page lacks\n{line}");
         }
     }
