@@ -42,7 +42,7 @@ FAMILIES = {
         title="handwriting",
         # Each shape is drawn seven times in a row.
         roles="LLLLVTT",
-        seen=(3, 5, 10, 20),
+        seen=(3, 5, 10),
         candidates=("", "--code 6 --state 6", "--code 8 --state 8", "--base gru --code 6"),
     ),
 }
