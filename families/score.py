@@ -48,10 +48,8 @@ def of_rival(rival, sequences, seen):
         mean = np.column_stack([m for m, _ in ahead])
         score = {"rmse": rmse(truth, mean), "gave_up": sum(s is None for _, s in ahead), "outputs": outputs}
         if score["gave_up"] == 0:
-            std = np.maximum(np.column_stack([s for _, s in ahead]), 1e-6)
-            z = (truth - mean) / std
-            score["nll"] = float(np.nanmean(0.5 * z**2 + np.log(std) + 0.5 * math.log(2 * math.pi)))
-            score["cover80"] = float(np.mean(np.abs(z[~np.isnan(z)]) <= HALF_80))
+            inside = np.abs(truth - mean) <= HALF_80 * np.column_stack([s for _, s in ahead])
+            score["cover80"] = float(np.mean(inside[~np.isnan(truth)]))
         scores[name] = score
     return scores
 
@@ -69,7 +67,7 @@ def of_forecasts(path, sequences, seen):
 def row(seen, method, scores):
     """One row of the table."""
     found = {"seen": seen, "method": method, "n_seq": len(scores)}
-    for key in ("rmse", "nll", "cover80"):
+    for key in ("rmse", "cover80"):
         values = [score[key] for score in scores.values() if key in score]
         if values:
             found[key], found[f"{key}_se"] = estimate(values)
