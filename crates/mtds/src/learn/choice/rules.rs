@@ -16,6 +16,8 @@ const WHOLE: usize = 512;
 const SEGMENT: usize = 256;
 /// Sequences up to which there are too few for prior draws to find what they share.
 const FEW: usize = 8;
+/// Number of sequences from which weight decay is the usual.
+const MANY: usize = 100;
 /// Work of a step on the oscillators: codes, steps, multiplications of a state.
 const USUAL_WORK: f64 = 32.0 * 128.0 * 80.0 * 24.0;
 /// Times the usual work up to which steps are not made fewer.
@@ -180,7 +182,7 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let why = "2 % of an output's deviation: closer is rarely real";
     by.fill("least_noise", &mut w.least_noise, (0.018, why));
     by.fill("learning_rate", &mut w.learning_rate, learning_rate(start, work.pieces));
-    by.fill("l2", &mut w.l2, l2(work));
+    by.fill("l2", &mut w.l2, l2(start, work));
     by.fill("patience", &mut w.patience, (10, "a quarter of the checks without gain"));
 }
 
@@ -309,9 +311,16 @@ fn learning_rate(start: Beginning, pieces: usize) -> (f64, &'static str) {
     }
 }
 
-fn l2(work: &Work) -> (f64, String) {
-    let found = (100.0 * work.observed / 80.0).clamp(10.0, 400.0).round();
-    (found, format!("in proportion to {:.0} values per sequence", work.observed))
+/// In proportion to what a sequence tells. Learning divides it by the number of sequences, so that of few short ones it
+/// would leave no codes, unless random effects brought them.
+fn l2(start: Beginning, work: &Work) -> (f64, String) {
+    let usual = 100.0 * work.observed / 80.0;
+    let why = format!("in proportion to {:.0} values per sequence", work.observed);
+    if start == Beginning::Effects || work.pieces >= MANY {
+        return (usual.clamp(10.0, 400.0).round(), why);
+    }
+    let found = usual * work.pieces as f64 / MANY as f64;
+    (found.clamp(1.0, 400.0).round(), format!("{why}, less because {} sequences are few", work.pieces))
 }
 
 /// Deviation of the prior, shift and deviation of log s for new members, by the number of members learned from.

@@ -46,6 +46,16 @@ fn few_sequences_start_from_effects_and_none_is_held_out() {
 }
 
 #[test]
+fn weights_of_few_short_sequences_are_held_less() {
+    let l2 = |wishes: &Wishes, n, t| resolve(wishes, &facts(n, t, 1, Drive::None)).unwrap().0.l2;
+    let usual = Wishes::default();
+    assert!(l2(&usual, 24, 11) < 0.25 * l2(&usual, 200, 11));
+    assert!(l2(&usual, 40, 80) < l2(&usual, 80, 80) && l2(&usual, 200, 80) == l2(&usual, 400, 80));
+    let effects = Wishes { start: Some(Beginning::Effects), ..Wishes::default() };
+    assert_eq!(l2(&effects, 24, 40), l2(&effects, 200, 40));
+}
+
+#[test]
 fn inputs_of_their_own_cost_rollouts() {
     let (choices, _) = resolve(&Wishes::default(), &facts(200, 100, 3, Drive::Ongoing)).unwrap();
     assert_eq!((choices.particles, choices.scaling), (256, ScalingRule::All));
