@@ -293,6 +293,15 @@ fn curves(model: &Path, verbosity: Verbosity) -> Vec<Curve> {
     records.unwrap_or_default().into_iter().map(curve).filter(|curve| !curve.training.is_empty()).collect()
 }
 
+/// A setting as a person writes it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
 /// What the fit chose, by name.
 fn settings(bundle: &ModelBundle) -> Vec<(String, String)> {
     let provenance = &bundle.provenance;
@@ -307,10 +316,6 @@ fn settings(bundle: &ModelBundle) -> Vec<(String, String)> {
         ("data".to_owned(), format!("fingerprint {}", provenance.fingerprint)),
     ];
     if let Some(Value::Object(learned)) = provenance.settings.get("learn") {
-        let plain = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
         settings.extend(
             learned.iter().filter(|(_, v)| !v.is_null()).map(|(key, v)| (key.replace('_', " "), plain(v))),
         );
