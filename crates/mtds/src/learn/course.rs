@@ -193,6 +193,7 @@ impl<'a, B: BaseModel> Learner<'a, B> {
                     return Err(Error::Diverged {
                         step: effects.steps,
                         what: "every random-effects start".into(),
+                        last_good: None,
                     });
                 };
                 let record = StageRecord::new(effects.steps, History::new(2));
