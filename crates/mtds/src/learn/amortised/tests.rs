@@ -47,9 +47,10 @@ fn gradients_match_central_differences_through_the_network() {
             (loss(&up).0 - loss(&down).0) / f64::from(up[i] - down[i])
         };
         for i in (0..n_model).step_by(29).chain((n_model..parameters.len()).step_by(7)) {
-            let numeric = (4.0 * at(i, 2.5e-3) - at(i, 5e-3)) / 3.0;
+            // Two roundings to f32 lie between a weight and the loss, so steps are larger than elsewhere.
+            let numeric = (4.0 * at(i, 1e-2) - at(i, 2e-2)) / 3.0;
             let found = f64::from(gradient[i]);
-            assert!((numeric - found).abs() < 2e-3 * (1.0 + numeric.abs()), "{i}: {numeric} {found}");
+            assert!((numeric - found).abs() < 3e-3 * (1.0 + numeric.abs()), "{i}: {numeric} {found}");
         }
     }
 }
