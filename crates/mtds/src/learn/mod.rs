@@ -26,13 +26,13 @@ pub mod trainer;
 
 pub use adam::{AdamState, AdamStep};
 pub use adapted::{Adapted, AdaptedObjective, Proposal};
-pub use amortised::InferenceNetwork;
+pub use amortised::{InferenceNetwork, LearnedNetwork};
 pub use checkpoint::Checkpoint;
 pub use choice::{Choice, Choices, Facts, Wishes};
 pub use course::{Course, CourseCheckpoint, CourseData, Learner, PriorStart, Stage, StageRecord, StartRule};
 pub use elbo::{
-    CodeUsage, Estimator, Gaussians, GroupRule, HardEnding, HardPhase, Path, SegmentCodes, UsageStatus,
-    Variational, VariationalFit, VariationalFitted, VariationalObjective,
+    CodeUsage, Estimator, Gaussians, GroupRule, HardEnding, HardPhase, SegmentCodes, UsageStatus,
+    Variational, VariationalFit, VariationalFitted, VariationalObjective, WeightedGradient,
 };
 pub use fit::{Fit, Fitted, ScalingRule};
 pub use history::{History, StepRecord, ValidationRecord};

@@ -40,9 +40,6 @@ impl TryFrom<Parts> for LearnedNetwork {
     }
 }
 
-/// Settings of inference by a network.
-pub type Amortised = Proposed;
-
 impl LearnedNetwork {
     /// A network with weights, e.g. [`VariationalObjective::beliefs_at`](crate::learn::VariationalObjective::beliefs_at)
     /// of a run's outcome.
@@ -89,7 +86,7 @@ impl<B: BaseModel> Model<B> {
         network: &LearnedNetwork,
         (outputs, inputs): (&Signal, Option<&Signal>),
         noise: NoiseBelief,
-        settings: &Amortised,
+        settings: &Proposed,
         random: &mut Random,
     ) -> Result<Posterior> {
         let belief = noise.extend(&network.belief(self, outputs, inputs)?)?;

@@ -15,7 +15,7 @@ mod infer;
 mod network;
 
 pub(crate) use beliefs::NetworkBeliefs;
-pub use infer::{Amortised, LearnedNetwork};
+pub use infer::LearnedNetwork;
 pub use network::InferenceNetwork;
 
 #[cfg(test)]

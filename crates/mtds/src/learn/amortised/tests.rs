@@ -4,12 +4,12 @@ use super::*;
 use crate::base::Lds;
 use crate::family::{Family, Scaling, Sequence, Signal};
 use crate::generator::Activation;
-use crate::infer::{Correction, Method, NoiseBelief, Status};
+use crate::infer::{Correction, Method, NoiseBelief, Proposed, Status};
 use crate::learn::elbo::Gaussians;
 use crate::learn::toy::family;
 use crate::learn::{
-    Checkpoint, Control, Estimator, HardEnding, HardPhase, Objective, Path, Schedule, Trainer, TrainingPlan,
-    Variational, VariationalObjective,
+    Checkpoint, Control, Estimator, HardEnding, HardPhase, Objective, Schedule, Trainer, TrainingPlan,
+    Variational, VariationalObjective, WeightedGradient,
 };
 use crate::model::{Model, ModelSpec};
 use crate::random::stream;
@@ -27,7 +27,7 @@ fn objective(settings: Variational) -> VariationalObjective<Lds> {
 
 #[test]
 fn gradients_match_central_differences_through_the_network() {
-    for estimator in [Estimator::Elbo, Estimator::ImportanceWeighted(Path::Plain)] {
+    for estimator in [Estimator::Elbo, Estimator::ImportanceWeighted(WeightedGradient::Plain)] {
         let mut objective = objective(Variational { estimator, ..Variational::default() });
         let n_model = objective.model().n_parameters();
         let mut parameters = objective.first_parameters(&mut stream(8, 0));
@@ -149,7 +149,7 @@ fn a_learned_network_is_a_posterior_for_new_sequences() {
     let learned = LearnedNetwork::new(network, weights).unwrap();
     let fitted = whole.into_objective().fitted(outcome).unwrap();
     assert!(fitted.usage.divergence[0] > 0.5, "{:?}", fitted.usage);
-    let settings = Amortised::default();
+    let settings = Proposed::default();
     let mut shares = 0.0;
     for sequence in new.sequences() {
         let data = (sequence.outputs(), None);
@@ -159,7 +159,7 @@ fn a_learned_network_is_a_posterior_for_new_sequences() {
         assert_eq!(found.diagnostics().method, Method::Amortised);
         assert_eq!(found.diagnostics().status, Status::Converged);
         shares += found.diagnostics().ess / 1024.0 / 20.0;
-        let quick = Amortised { correction: Correction::None, ..settings.clone() };
+        let quick = Proposed { correction: Correction::None, ..settings.clone() };
         let quick = fitted.model.infer_amortised(&learned, data, exact, &quick, &mut stream(6, 0)).unwrap();
         assert!((quick.mean()[0] - found.mean()[0]).abs() < 0.5);
     }

@@ -15,7 +15,7 @@
 
 use rayon::prelude::*;
 
-use super::{Estimator, Gaussians, Path};
+use super::{Estimator, Gaussians, WeightedGradient};
 use crate::base::BaseModel;
 use crate::model::{Model, OwnBatch, OwnCodes, OwnPull, OwnResult};
 
@@ -208,7 +208,7 @@ fn importance_bound<B: BaseModel>(
     parameters: &[f32],
     drawn: Drawn<'_>,
     data: &Coded,
-    (terms, path): (Terms, Path),
+    (terms, path): (Terms, WeightedGradient),
 ) -> Evaluation {
     let s = drawn.n_draws();
     let codes = drawn.own_codes(&data.code_of);
@@ -235,8 +235,8 @@ fn importance_bound<B: BaseModel>(
         total: value_by_code(&totals, drawn, terms).iter().sum(),
         ess: Some(sizes.sum::<f64>() / drawn.beliefs.len() as f64),
         beliefs: match path {
-            Path::Plain => pathwise(&found, &weights, drawn, (data, terms)),
-            Path::DoublyReparameterised => doubly(&found, &weights, drawn, (data, terms)),
+            WeightedGradient::Plain => pathwise(&found, &weights, drawn, (data, terms)),
+            WeightedGradient::DoublyReparameterised => doubly(&found, &weights, drawn, (data, terms)),
         },
         parameters: found.parameters.iter().map(|d| tau * d).collect(),
     }

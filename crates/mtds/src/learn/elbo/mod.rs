@@ -25,7 +25,7 @@ use rand::seq::index;
 
 pub use fit::{VariationalFit, VariationalFitted};
 pub use gaussians::Gaussians;
-pub use settings::{Estimator, GroupRule, HardEnding, HardPhase, Path, Variational};
+pub use settings::{Estimator, GroupRule, HardEnding, HardPhase, Variational, WeightedGradient};
 pub use usage::{CodeUsage, LEAST, UsageStatus};
 
 use super::amortised::{InferenceNetwork, NetworkBeliefs};
@@ -322,8 +322,8 @@ fn watch<B: BaseModel>(model: &Model<B>, family: &Family, settings: &Variational
 
 fn spacing(estimator: Estimator) -> Spacing {
     match estimator {
-        Estimator::ImportanceWeighted(Path::DoublyReparameterised) => Spacing::Independent,
-        Estimator::Elbo | Estimator::ImportanceWeighted(Path::Plain) => Spacing::Even,
+        Estimator::ImportanceWeighted(WeightedGradient::DoublyReparameterised) => Spacing::Independent,
+        Estimator::Elbo | Estimator::ImportanceWeighted(WeightedGradient::Plain) => Spacing::Even,
     }
 }
 
@@ -380,7 +380,7 @@ impl<B: BaseModel> Objective for VariationalObjective<B> {
                 let sizes = (q.len(), n_draws, q.d_code);
                 let noise = standard_normals(&mut self.sobol, sizes, Spacing::Even, FIXED);
                 let drawn = Drawn { beliefs: &q, noise: &noise };
-                let tight = Estimator::ImportanceWeighted(Path::Plain);
+                let tight = Estimator::ImportanceWeighted(WeightedGradient::Plain);
                 let bounds = bound::bounds(&self.model, model, drawn, data, tight);
                 Ok(Some(bounds.iter().sum::<f64>() / data.batch.n_observed.max(1) as f64))
             }

@@ -17,13 +17,13 @@ pub enum Estimator {
     #[default]
     Elbo,
     /// The importance-weighted bound, tighter with more draws.
-    ImportanceWeighted(Path),
+    ImportanceWeighted(WeightedGradient),
 }
 
 /// How the importance-weighted bound reaches the beliefs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Path {
+pub enum WeightedGradient {
     /// Through the draws and through q: the gradient of the bound, whose signal fades in its noise as draws grow.
     Plain,
     /// Doubly reparameterised: the same on average, with less noise.

@@ -45,7 +45,7 @@ fn bounds_rise_with_draws_towards_the_exact_evidence() {
         }
         means
     };
-    let weighted = Estimator::ImportanceWeighted(Path::Plain);
+    let weighted = Estimator::ImportanceWeighted(WeightedGradient::Plain);
     let (free, even) = (Spacing::Independent, Spacing::Even);
     let elbo = mean_bound(Estimator::Elbo, 4096, 4, even);
     let (few, more) = (mean_bound(weighted, 16, 1024, free), mean_bound(weighted, 128, 1024, free));
@@ -126,13 +126,13 @@ fn at_the_exact_posterior_the_doubly_reparameterised_gradient_vanishes() {
     let data = Coded { batch: OwnBatch::new(&family), code_of: vec![0, 1] };
     let noise = standard_normals(&mut ShiftedSobol::new(1).unwrap(), (2, 16, 1), Spacing::Independent, 1);
     let drawn = Drawn { beliefs: &posterior, noise: &noise };
-    let largest = |path: Path| {
+    let largest = |path: WeightedGradient| {
         let terms = Terms::plain(Estimator::ImportanceWeighted(path));
         let found = bound::evaluate(&model, model.parameters(), drawn, &data, terms);
         assert!((found.total - evidence).abs() < 1e-4, "{} {evidence}", found.total);
         let pulled = found.beliefs.mean.into_iter().chain(found.beliefs.log_std_dev);
         pulled.fold(0.0, |largest: f64, g| largest.max(g.abs()))
     };
-    assert!(largest(Path::DoublyReparameterised) < 1e-4);
-    assert!(largest(Path::Plain) > 0.05);
+    assert!(largest(WeightedGradient::DoublyReparameterised) < 1e-4);
+    assert!(largest(WeightedGradient::Plain) > 0.05);
 }

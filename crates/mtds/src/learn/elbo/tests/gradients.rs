@@ -15,7 +15,7 @@ fn check(objective: &mut VariationalObjective<Lds>, step: u64, every: usize, wha
 
 #[test]
 fn gradients_match_central_differences() {
-    for estimator in [Estimator::Elbo, Estimator::ImportanceWeighted(Path::Plain)] {
+    for estimator in [Estimator::Elbo, Estimator::ImportanceWeighted(WeightedGradient::Plain)] {
         for (own_inputs, temperature, weight) in [(false, 1.0, 1.0), (true, 0.3, 0.6)] {
             let settings = Variational {
                 estimator,
@@ -32,7 +32,7 @@ fn gradients_match_central_differences() {
 #[test]
 fn segments_that_share_a_code_pull_on_it_together() {
     let segments = SegmentPlan { length: 4, overlap: 1 }.cut(&family(true)).unwrap();
-    for estimator in [Estimator::Elbo, Estimator::ImportanceWeighted(Path::Plain)] {
+    for estimator in [Estimator::Elbo, Estimator::ImportanceWeighted(WeightedGradient::Plain)] {
         let settings = Variational { estimator, ..Variational::default() };
         let make = |sharing| {
             VariationalObjective::of_segments(model(), &segments, sharing, None, settings.clone()).unwrap()
@@ -72,7 +72,7 @@ fn the_hard_phase_has_no_divergence_and_holds_deviations() {
 fn the_doubly_reparameterised_gradient_is_unbiased() {
     for weight in [1.0, 0.5] {
         let rounds = 400;
-        let moments = |path: Path| {
+        let moments = |path: WeightedGradient| {
             let settings = Variational {
                 estimator: Estimator::ImportanceWeighted(path),
                 divergence_weight: constant(weight),
@@ -101,8 +101,8 @@ fn the_doubly_reparameterised_gradient_is_unbiased() {
                 (0..n).map(|i| ((square[i] - mean[i] * mean[i]).max(0.0) / rounds as f64).sqrt()).collect();
             (mean, error)
         };
-        let (plain, plain_error) = moments(Path::Plain);
-        let (doubly, doubly_error) = moments(Path::DoublyReparameterised);
+        let (plain, plain_error) = moments(WeightedGradient::Plain);
+        let (doubly, doubly_error) = moments(WeightedGradient::DoublyReparameterised);
         // 4.5 standard errors over 12 numbers: false alarm below 1e-4; the seeds are fixed.
         for i in 0..plain.len() {
             let error = plain_error[i].hypot(doubly_error[i]);

@@ -18,7 +18,7 @@ fn trainer(settings: Variational, plan: TrainingPlan) -> Trainer<VariationalObje
 
 #[test]
 fn learning_raises_the_bound_and_resumes_to_the_same_bits() {
-    let doubly = Estimator::ImportanceWeighted(Path::DoublyReparameterised);
+    let doubly = Estimator::ImportanceWeighted(WeightedGradient::DoublyReparameterised);
     for (estimator, batch) in [(Estimator::Elbo, None), (doubly, Some(2))] {
         let settings = Variational {
             estimator,
@@ -88,7 +88,7 @@ fn one_and_two_threads_give_the_same_bits() {
 /// Sequences around levels of their own, or all around one.
 fn levels(own: f64) -> Family {
     let value = |i: usize, t: usize| {
-        let level = if i % 2 == 0 { own } else { -own };
+        let level = if i.is_multiple_of(2) { own } else { -own };
         level + 0.3 * ((i * 31 + t * 17) as f64 * 1.3).sin()
     };
     let sequence = |i: usize| {
