@@ -31,7 +31,7 @@ pub use checkpoint::Checkpoint;
 pub use choice::{Choice, Choices, Facts, Wishes};
 pub use course::{Course, CourseCheckpoint, CourseData, Learner, PriorStart, Stage, StageRecord, StartRule};
 pub use elbo::{
-    CodeUsage, Estimator, Gaussians, GroupRule, HardEnding, HardPhase, SegmentCodes, UsageStatus,
+    CodeSearch, CodeUsage, Estimator, Gaussians, GroupRule, HardEnding, HardPhase, SegmentCodes, UsageStatus,
     Variational, VariationalFit, VariationalFitted, VariationalObjective, WeightedGradient,
 };
 pub use fit::{Fit, Fitted, ScalingRule};

@@ -17,6 +17,7 @@ mod bound;
 mod draws;
 mod fit;
 mod gaussians;
+mod search;
 mod settings;
 mod usage;
 
@@ -25,6 +26,7 @@ use rand::seq::index;
 
 pub use fit::{VariationalFit, VariationalFitted};
 pub use gaussians::Gaussians;
+pub use search::CodeSearch;
 pub use settings::{Estimator, GroupRule, HardEnding, HardPhase, Variational, WeightedGradient};
 pub use usage::{CodeUsage, LEAST, UsageStatus};
 
@@ -397,6 +399,7 @@ impl<B: BaseModel> Objective for VariationalObjective<B> {
 
     fn finish_step(&mut self, parameters: &mut [f32], step: u64) {
         self.noise.finish_step(parameters, step);
+        self.search(parameters, step);
     }
 
     fn change_units(&mut self, parameters: &mut [f32], step: u64) -> Result<Vec<(usize, f32)>> {

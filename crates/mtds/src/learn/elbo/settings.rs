@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::CodeSearch;
 use crate::base::BaseModel;
 use crate::generator::FeatureMap;
 use crate::learn::rules::GroupRules;
@@ -88,6 +89,8 @@ pub struct Variational {
     pub temperature: Schedule,
     /// The hard phase, if there is one.
     pub hard: Option<HardPhase>,
+    /// Global searches for codes; beliefs that a network makes have none.
+    pub search: Option<CodeSearch>,
     /// Standard deviation of the first means, and of every q where no hard phase sets it.
     pub first_std_dev: [f64; 2],
     /// Steps over which gradients flow back; `None` for whole sequences.
@@ -116,6 +119,7 @@ impl Default for Variational {
             divergence_weight: one(),
             temperature: one(),
             hard: None,
+            search: None,
             first_std_dev: [0.01, 0.1],
             window: None,
             noise: NoiseRule::Learned,
@@ -165,6 +169,7 @@ impl Variational {
             ("draws", Some(self.draws)),
             ("batch", self.batch),
             ("window", self.window),
+            ("search.every", self.search.map(|search| search.every as usize)),
             ("held_out_draws", Some(self.held_out_draws)),
         ] {
             if count == Some(0) {

@@ -71,6 +71,34 @@ fn rescaling_keeps_every_likelihood_and_gives_codes_unit_spread() {
     }
 }
 
+/// A search finds at least as much as its best point, never lowers what a belief has, and leaves deviations alone.
+#[test]
+fn a_search_jumps_to_the_best_point_and_only_upwards() {
+    let search = CodeSearch { every: 3, until: 6, points: 200 };
+    let mut objective = objective(true, Variational { search: Some(search), ..Variational::default() });
+    let mut parameters = spread_parameters(&objective);
+    let n_model = objective.model().n_parameters();
+    parameters[n_model..n_model + 4].fill(6.0); // two codes far out, where the prior alone sends them back
+    let value = |parameters: &[f32]| {
+        let codes = OwnCodes::from_fn(3, 16, 2, |j, _, d| f64::from(parameters[n_model + 2 * j + d]));
+        let batch = OwnBatch::new(&family(true));
+        let found = model().own_gradient(&parameters[..n_model], &codes, &batch, OwnPull::Nothing);
+        let prior =
+            |j: usize| (0..2).map(|d| f64::from(parameters[n_model + 2 * j + d]).powi(2)).sum::<f64>();
+        [0, 1, 2].map(|j| found.log_likelihoods[16 * j] - 0.5 * prior(j))
+    };
+    for (step, jumps) in [(2, false), (3, true), (9, false)] {
+        let mut after = parameters.clone();
+        objective.finish_step(&mut after, step);
+        assert_eq!(after != parameters, jumps, "{step}");
+        assert_eq!(after[n_model + 6..], parameters[n_model + 6..]);
+        for (a, b) in value(&after).into_iter().zip(value(&parameters)) {
+            assert!(a >= b - 1e-4, "{step}: {a} {b}");
+        }
+        assert!(!jumps || after[n_model..n_model + 4].iter().all(|z| z.abs() < 5.0));
+    }
+}
+
 #[test]
 fn one_and_two_threads_give_the_same_bits() {
     let run = |threads: usize| {
