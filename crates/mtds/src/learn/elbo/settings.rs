@@ -81,7 +81,7 @@ pub struct Variational {
     pub estimator: Estimator,
     /// Draws S per code and step, rounded up to whole packs.
     pub draws: usize,
-    /// Codes per step, chosen at random; `None` for all.
+    /// Codes per step, chosen at random; `None` for all. Adam's momentum moves the others along for a few steps more.
     pub batch: Option<usize>,
     /// Weight β of the divergence from the prior by step (annealing); 1 in the end.
     pub divergence_weight: Schedule,

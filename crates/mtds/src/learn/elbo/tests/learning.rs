@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::family::{Sequence, Signal};
-use crate::learn::Checkpoint;
+use crate::learn::{Checkpoint, ScalingRule};
 use crate::model::{OwnCodes, OwnPull};
 
 fn hard(steps: u64, ending: HardEnding) -> Option<HardPhase> {
@@ -138,6 +138,19 @@ fn collapse_is_a_status_and_so_is_use() {
     let used = fit(&levels(1.0));
     assert_eq!((used.usage.status, used.usage.active), (UsageStatus::Used, 1), "{:?}", used.usage);
     assert!(used.usage.divergence[0] > 0.5);
+}
+
+#[test]
+fn a_single_step_teaches_little_and_nothing_observed_teaches_nothing() {
+    let sequence = |id: &str, values: Vec<f64>| Sequence::new(id, Signal::column(values)).unwrap();
+    let sequences = vec![sequence("one", vec![0.7]), sequence("none", vec![f64::NAN; 3])];
+    let family = Family::new(sequences).unwrap();
+    let spec = ModelSpec::new(Lds::new(1, 1, 0), 1);
+    let settings =
+        VariationalFit { scaling: ScalingRule::Identity, plan: plan(800, 1e-2), ..VariationalFit::default() };
+    let fitted = settings.run(spec, (&family, None), 3, &mut |p| go_on(p)).unwrap();
+    assert!(fitted.codes.divergence_of(1)[0] < 1e-3, "{:?}", fitted.codes);
+    assert!(fitted.outcome.history.steps().iter().all(|step| step.bound.is_finite()));
 }
 
 #[test]
