@@ -74,20 +74,19 @@ fn the_evidence_bound_comes_near_the_monte_carlo_objective() {
 #[test]
 #[ignore = "a measurement: the evidence bound beside Algorithm 1 at full length, on a seed of its own"]
 fn the_evidence_bound_beside_the_monte_carlo_objective() {
-    let protocol = Protocol { repetitions: 3, ..Protocol::new(Scale::Full, 987_654_321) };
-    for n in [32, 64] {
-        let mut sums = [vec![0.0; 3], vec![0.0; 3]];
-        for repetition in 0..3 {
-            let paper = Method::Paper(Box::new(Paper::new(paper::STEPS).unwrap()));
-            let elbo = Method::Elbo(Box::new(Elbo::new(2 * paper::STEPS).unwrap()));
-            let found = rmse_of_both(&protocol, repetition, n, [paper, elbo]);
-            for (sum, found) in sums.iter_mut().flatten().zip(found.iter().flatten()) {
-                *sum += found / 3.0;
-            }
+    let protocol = Protocol { repetitions: 2, ..Protocol::new(Scale::Full, 987_654_321) };
+    let (mut paper, mut elbo) = (Paper::new(paper::STEPS).unwrap(), Elbo::new(2 * paper::STEPS).unwrap());
+    (paper.hidden, elbo.paper.hidden) = (64, 64);
+    let mut sums = [vec![0.0; 3], vec![0.0; 3]];
+    for repetition in 0..2 {
+        let methods = [Method::Paper(Box::new(paper.clone())), Method::Elbo(Box::new(elbo.clone()))];
+        let found = rmse_of_both(&protocol, repetition, 64, methods);
+        println!("repetition {repetition}: RMSE by Algorithm 1 and by the evidence bound {found:.3?}");
+        for (sum, found) in sums.iter_mut().flatten().zip(found.iter().flatten()) {
+            *sum += found / 2.0;
         }
-        println!("N {n}: RMSE by Algorithm 1 {:.3?}, by the evidence bound {:.3?}", sums[0], sums[1]);
-        assert!(sums[1].iter().zip(&sums[0]).all(|(bound, carlo)| *bound < 1.1 * carlo));
     }
+    assert!(sums[1].iter().zip(&sums[0]).all(|(bound, carlo)| *bound < 1.1 * carlo), "{sums:?}");
 }
 
 #[test]

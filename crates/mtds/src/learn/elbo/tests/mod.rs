@@ -5,12 +5,14 @@ mod gradients;
 mod learning;
 mod windows;
 
+use super::bound::{Drawn, Terms};
+use super::draws::{Spacing, standard_normals};
 use super::*;
 use crate::base::Lds;
 use crate::family::{Scaling, SegmentPlan};
-use crate::generator::Activation;
+use crate::generator::{Activation, Skip};
 use crate::learn::toy::family;
-use crate::learn::{Control, Schedule, Trainer, TrainingPlan};
+use crate::learn::{Control, Objective, Schedule, Trainer, TrainingPlan};
 use crate::model::ModelSpec;
 use crate::random::stream;
 
