@@ -38,6 +38,27 @@ impl Default for Proposed {
     }
 }
 
+impl Proposed {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] naming the first setting that cannot be used.
+    pub fn validate(&self) -> Result<()> {
+        if self.draws == 0 {
+            return Err(Error::setting("draws", "found 0; expected 1 or more"));
+        }
+        if !(0.0..1.0).contains(&self.defensive_share) {
+            let why = format!("found {}; expected 0 or more, below 1", self.defensive_share);
+            return Err(Error::setting("defensive_share", why));
+        }
+        if !(self.min_ess.is_finite() && self.min_ess >= 0.0) {
+            let why = format!("found {}; expected 0 or more", self.min_ess);
+            return Err(Error::setting("min_ess", why));
+        }
+        Ok(())
+    }
+}
+
 /// The posterior of `target` from draws of `belief`. Its mixture is the belief.
 ///
 /// Status: `LowEffectiveSampleSize` where the belief does not fit, `NoSupport` where no draw is possible.
@@ -51,27 +72,18 @@ pub fn proposed(
     prior: &GaussianMixture,
     random: &mut Random,
 ) -> Result<Posterior> {
-    if settings.draws == 0 {
-        return Err(Error::setting("draws", "found 0; expected 1 or more"));
-    }
-    let share = settings.defensive_share;
-    if !(0.0..1.0).contains(&share) {
-        let why = format!("found {share}; expected 0 or more, below 1");
-        return Err(Error::setting("defensive_share", why));
-    }
+    settings.validate()?;
     if belief.dim() != target.dim() || prior.dim() != target.dim() {
         let expected = format!("{} dimensions, like the target", target.dim());
-        return Err(Error::shape(
-            "belief and prior",
-            expected,
-            format!("{} and {}", belief.dim(), prior.dim()),
-        ));
+        let found = format!("{} and {}", belief.dim(), prior.dim());
+        return Err(Error::shape("belief and prior", expected, found));
     }
     let mut diagnostics = Diagnostics::new(Method::Amortised);
     if settings.correction == Correction::None {
         let draws = belief.sample(settings.draws, random);
         return Posterior::from_equal_draws(draws, Some(belief.clone()), diagnostics);
     }
+    let share = settings.defensive_share;
     let proposal = match share > 0.0 {
         true => GaussianMixture::average(&[(1.0 - share, belief), (share, &prior.collapsed()?)])?,
         false => belief.clone(),
@@ -135,6 +147,8 @@ mod tests {
         assert!(run(&none, &normal(0.0, 1.0)).is_err());
         let share = Proposed { defensive_share: 1.0, ..Proposed::default() };
         assert!(run(&share, &normal(0.0, 1.0)).is_err());
+        let ess = Proposed { min_ess: f64::NAN, ..Proposed::default() };
+        assert!(run(&ess, &normal(0.0, 1.0)).is_err());
         assert!(run(&Proposed::default(), &GaussianMixture::standard_normal(2).unwrap()).is_err());
     }
 }

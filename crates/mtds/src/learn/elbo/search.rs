@@ -51,17 +51,8 @@ impl<B: BaseModel> VariationalObjective<B> {
         let code_of = &self.data.code_of;
         let codes = OwnCodes::from_fn(code_of.len(), n_points, k, |i, m, d| candidate(code_of[i], m, d));
         let found = self.model.own_gradient(model, &codes, &self.data.batch, OwnPull::Nothing);
-        let best: Vec<usize> = (0..free.n_codes)
-            .map(|j| {
-                let log_prior = |m: usize| -0.5 * (0..k).map(|d| candidate(j, m, d).powi(2)).sum::<f64>();
-                let likelihood = |m: usize| {
-                    self.members[j].iter().map(|i| found.log_likelihoods[i * n_points + m]).sum::<f64>()
-                };
-                let value = |m: usize| log_prior(m) + likelihood(m);
-                // The mean comes last, so that it stays where nothing beats it, a value that is no number included.
-                (0..n_points).rev().fold(0, |best, m| if value(m) > value(best) { m } else { best })
-            })
-            .collect();
+        let log_prior = |j: usize, m: usize| -0.5 * (0..k).map(|d| candidate(j, m, d).powi(2)).sum::<f64>();
+        let best = best_points(&found.log_likelihoods, &self.members, n_points, log_prior);
         for (j, &m) in best.iter().enumerate().filter(|(_, m)| **m > 0) {
             (0..k).for_each(|d| beliefs[j * k + d] = points[m * k + d] as f32);
         }
@@ -77,4 +68,20 @@ impl<B: BaseModel> VariationalObjective<B> {
         };
         self.sobol.unit_points(n).iter().enumerate().map(moved).collect()
     }
+}
+
+/// For each code the place of its best point; 0, the mean, unless another is better.
+fn best_points(
+    likelihoods: &[f64],
+    members: &[Vec<usize>],
+    n_points: usize,
+    log_prior: impl Fn(usize, usize) -> f64,
+) -> Vec<usize> {
+    let value = |j: usize, m: usize| {
+        log_prior(j, m) + members[j].iter().map(|i| likelihoods[i * n_points + m]).sum::<f64>()
+    };
+    // A value that is no number is never better.
+    let best =
+        |j: usize| (1..n_points).fold(0, |best, m| if value(j, m) > value(j, best) { m } else { best });
+    (0..members.len()).map(best).collect()
 }
