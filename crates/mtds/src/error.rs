@@ -61,13 +61,16 @@ pub enum Error {
 
     /// Learning met a loss or a gradient that is not finite.
     #[error(
-        "step {step}: {what} is not finite; lower the learning rate, scale the data, or resume from the last checkpoint"
+        "step {step}: {what} is not finite; lower the learning rate, scale the data, or resume from {}",
+        last_good.map_or("an earlier start".into(), |step| format!("the checkpoint of step {step}, the last good one"))
     )]
     Diverged {
         /// The optimiser step.
         step: u64,
         /// `the loss`, or the name of the parameter block whose gradient broke.
         what: String,
+        /// The last step whose state is good: that of the trainer's checkpoint. `None` where there is none.
+        last_good: Option<u64>,
     },
 
     /// A stored model or checkpoint that cannot be used.

@@ -87,6 +87,28 @@ impl SegmentPlan {
     }
 }
 
+impl Segments {
+    /// The same segments, every step counted once: outputs that an earlier segment of the sequence has are missing in
+    /// later ones, whose first steps then only bring the state to where it was.
+    ///
+    /// # Errors
+    /// None for segments that [`SegmentPlan::cut`] made.
+    pub fn counted_once(&self) -> Result<Family> {
+        let (family, mut ends) = (&self.family, std::collections::HashMap::new());
+        let once = |(piece, origin): (&Sequence, &Origin)| -> Result<Sequence> {
+            let (n_time, width) = (piece.n_time(), piece.outputs().width());
+            let mut values = piece.outputs().values().to_vec();
+            let seen: &mut usize = ends.entry(origin.sequence).or_insert(0);
+            values[..seen.saturating_sub(origin.start).min(n_time) * width].fill(f64::NAN);
+            *seen = origin.start + n_time;
+            let outputs = Signal::new(n_time, width, values)?;
+            piece.rebuilt(piece.id().to_string(), outputs, piece.inputs().cloned())
+        };
+        let sequences = family.sequences().iter().zip(&self.origins).map(once).collect::<Result<Vec<_>>>()?;
+        family.rebuilt(sequences, family.inputs().clone())
+    }
+}
+
 /// The family of these pieces: number of the sequence and its steps.
 fn cut_at(family: &Family, pieces: &[(usize, Range<usize>)]) -> Result<Family> {
     let inputs = match family.inputs() {
@@ -139,6 +161,16 @@ mod tests {
         assert_eq!(cut(7, 6, &family).origins.len(), 2);
         assert_eq!(cut(6, 5, &family).family.sequence(1).id(), "a[1..7]");
         assert_eq!(cut(usize::MAX, 3, &family).family.sequence(0).outputs(), family.sequence(0).outputs());
+    }
+
+    #[test]
+    fn steps_can_be_counted_once() {
+        let family = Family::new(vec![counting("a", 9), counting("b", 2)]).unwrap();
+        let once = cut(4, 1, &family).counted_once().unwrap();
+        assert_eq!((once.n_seq(), once.n_observed()), (4, 11));
+        assert!(once.sequence(1).outputs().get(0, 0).is_nan());
+        assert_eq!(once.sequence(2).outputs().values()[1..], [7.0, 8.0]);
+        assert_eq!(once.sequence(3).outputs().values(), [0.0, 1.0]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //!
 //! * [`adaptive_importance`]: Algorithm 2 of Bird & Williams (2020), online, no gradients;
 //! * [`map_laplace`]: several ascents to the modes, Laplace at each, corrected by importance weights;
+//! * [`proposed`](proposed()): draws of a belief that is already there, e.g. an inference network's, weighed;
 //! * [`nuts`](nuts()): Hamiltonian Monte Carlo without U-turns, for posteriors that no mixture fits.
 
 mod bfgs;
@@ -30,6 +31,7 @@ mod online;
 mod pareto;
 mod points;
 mod posterior;
+mod proposed;
 mod target;
 mod tracker_state;
 mod weighted;
@@ -52,5 +54,6 @@ pub use online::{Online, Tracker};
 pub use pareto::pareto_shape;
 pub use points::Points;
 pub use posterior::{Diagnostics, Method, Posterior, Status};
+pub use proposed::{Correction, Proposed, proposed};
 pub use target::{Evaluator, LogTarget, SmoothTarget, one_by_one};
 pub use tracker_state::TrackerState;

@@ -94,6 +94,15 @@ impl AdamState {
     }
 }
 
+impl AdamState {
+    /// Multiplies one parameter by `factor`, as if it had been measured in that unit from the start.
+    pub fn change_unit(&mut self, place: usize, factor: f32) {
+        self.parameters[place] *= factor;
+        self.first_moment[place] /= factor;
+        self.second_moment[place] /= factor * factor;
+    }
+}
+
 /// Adds λ w to the gradient and returns the penalty ½ λ ‖w‖², summed over the groups.
 pub(crate) fn add_l2(groups: &[ParameterGroup], parameters: &[f32], gradient: &mut [f32]) -> f64 {
     let mut penalty = 0.0;
@@ -172,6 +181,20 @@ mod tests {
             assert!((state.parameters[1] - 0.01 * n).abs() < 1e-6);
             assert_eq!(state.parameters[2], 0.0);
         }
+    }
+
+    /// Adam's path does not depend on the unit of a parameter, apart from the rate and ε.
+    #[test]
+    fn a_change_of_unit_takes_the_memory_along() {
+        let groups = [group(0..1, 1.0, 0.0)];
+        let start = step(&AdamState::new(vec![1.0]), &[2.0], &groups, 0.9);
+        let straight = step(&start, &[-1.0], &groups, 0.9);
+        let mut changed = start;
+        changed.change_unit(0, 4.0);
+        let rates = [group(0..1, 4.0, 0.0)];
+        let changed = step(&changed, &[-0.25], &rates, 0.9);
+        assert!((changed.parameters[0] - 4.0 * straight.parameters[0]).abs() < 1e-5);
+        assert!((changed.first_moment[0] - 0.25 * straight.first_moment[0]).abs() < 1e-6);
     }
 
     #[test]

@@ -192,6 +192,7 @@ impl<'a> Learner<'a> {
                     return Err(Error::Diverged {
                         step: effects.steps,
                         what: "every random-effects start".into(),
+                        last_good: None,
                     });
                 };
                 let record = StageRecord::new(effects.steps, History::new(2));

@@ -5,9 +5,11 @@
 
 pub mod adam;
 pub mod adapted;
+pub mod amortised;
 pub mod checkpoint;
 pub mod choice;
 pub mod course;
+pub mod elbo;
 pub mod fit;
 pub mod history;
 pub mod mco;
@@ -24,9 +26,14 @@ pub mod trainer;
 
 pub use adam::{AdamState, AdamStep};
 pub use adapted::{Adapted, AdaptedObjective, Proposal};
+pub use amortised::{InferenceNetwork, LearnedNetwork};
 pub use checkpoint::Checkpoint;
 pub use choice::{Choice, Choices, Facts, Wishes};
 pub use course::{Course, CourseCheckpoint, CourseData, Learner, PriorStart, Stage, StageRecord, StartRule};
+pub use elbo::{
+    CodeSearch, CodeUsage, Estimator, Gaussians, GroupRule, HardEnding, HardPhase, SegmentCodes, UsageStatus,
+    Variational, VariationalFit, VariationalFitted, VariationalObjective, WeightedGradient,
+};
 pub use fit::{Fit, Fitted, ScalingRule};
 pub use history::{History, StepRecord, ValidationRecord};
 pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep};

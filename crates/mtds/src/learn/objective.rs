@@ -74,6 +74,17 @@ pub trait Objective {
 
     /// Closed-form changes after the optimiser's step, e.g. a change of scale; nothing unless overridden.
     fn finish_step(&mut self, _parameters: &mut [f32], _step: u64) {}
+
+    /// Changes of units after the step: places of the parameters, and the factor that each is to be multiplied by.
+    ///
+    /// The trainer multiplies, and takes the optimiser's memory along. `parameters` are there for what is no
+    /// factor. Nothing unless overridden.
+    ///
+    /// # Errors
+    /// Whatever keeps the change from being found.
+    fn change_units(&mut self, _parameters: &mut [f32], _step: u64) -> Result<Vec<(usize, f32)>> {
+        Ok(vec![])
+    }
 }
 
 /// Checks that the groups follow one another from 0 to `n_parameters`, with usable settings.

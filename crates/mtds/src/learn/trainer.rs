@@ -169,6 +169,12 @@ impl<O: Objective> Trainer<O> {
         &self.objective
     }
 
+    /// The objective, after the run.
+    #[must_use]
+    pub fn into_objective(self) -> O {
+        self.objective
+    }
+
     /// Everything that [`Trainer::resume`] needs.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
@@ -214,6 +220,9 @@ impl<O: Objective> Trainer<O> {
         let settings = self.plan.adam_step(step);
         self.state.step_into(&mut self.trial, &self.gradient, &self.groups, &settings);
         self.objective.finish_step(&mut self.trial.parameters, step);
+        for (place, factor) in self.objective.change_units(&mut self.trial.parameters, step)? {
+            self.trial.change_unit(place, factor);
+        }
         self.require_finite(&self.trial.parameters, step, f32::is_finite)?;
         let validation = self.held_out_bound(step)?;
 
@@ -246,7 +255,10 @@ impl<O: Objective> Trainer<O> {
             ("the effective sample size", report.ess.unwrap_or(0.0)),
         ];
         if let Some((what, _)) = numbers.iter().find(|(_, value)| !value.is_finite()) {
-            return Err(Error::Diverged { step, what: (*what).into() });
+            let group = self.broken_group(&self.gradient, f32::is_finite);
+            let also = group
+                .map_or(String::new(), |g| format!(", with the gradient of parameter group `{}`,", g.name));
+            return Err(diverged(step, format!("{what}{also}")));
         }
         self.require_finite(&self.gradient, step, f32::is_finite)?;
         let norm = adam::norm(&self.gradient);
@@ -257,12 +269,17 @@ impl<O: Objective> Trainer<O> {
     }
 
     fn require_finite(&self, values: &[f32], step: u64, is_good: fn(f32) -> bool) -> Result<()> {
-        let broken =
-            |group: &&ParameterGroup| !values[group.range.clone()].iter().all(|&value| is_good(value));
-        match self.groups.iter().find(broken) {
-            Some(group) => Err(Error::Diverged { step, what: format!("parameter group `{}`", group.name) }),
+        match self.broken_group(values, is_good) {
+            Some(group) => Err(diverged(step, format!("parameter group `{}`", group.name))),
             None => Ok(()),
         }
+    }
+
+    /// The first group with a value that is not good.
+    fn broken_group(&self, values: &[f32], is_good: fn(f32) -> bool) -> Option<&ParameterGroup> {
+        let broken =
+            |group: &&ParameterGroup| !values[group.range.clone()].iter().all(|&value| is_good(value));
+        self.groups.iter().find(broken)
     }
 
     fn held_out_bound(&mut self, step: u64) -> Result<Option<f64>> {
@@ -270,9 +287,7 @@ impl<O: Objective> Trainer<O> {
             return Ok(None);
         }
         match self.objective.validate(&self.trial.parameters)? {
-            Some(bound) if !bound.is_finite() => {
-                Err(Error::Diverged { step, what: "the held-out bound".into() })
-            }
+            Some(bound) if !bound.is_finite() => Err(diverged(step, "the held-out bound".into())),
             bound => Ok(bound),
         }
     }
@@ -284,6 +299,11 @@ impl<O: Objective> Trainer<O> {
             self.history.record_validation(ValidationRecord { step: self.step, bound });
         }
     }
+}
+
+/// The step before is the last good one: nothing of this one was kept.
+fn diverged(step: u64, what: String) -> Error {
+    Error::Diverged { step, what, last_good: Some(step - 1) }
 }
 
 #[cfg(test)]

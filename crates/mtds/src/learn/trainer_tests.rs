@@ -104,7 +104,7 @@ fn a_diverged_step_leaves_no_trace() {
         plan.stopping.every = 10;
         let mut trainer = trainer(NoisySquare::failing(10, fault), plan);
         match trainer.run(&mut go_on) {
-            Err(Error::Diverged { step: 10, what }) => assert_eq!(what, expected),
+            Err(Error::Diverged { step: 10, what, last_good: Some(9) }) => assert_eq!(what, expected),
             other => panic!("{expected}: {other:?}"),
         }
         assert_eq!(trainer.parameters(), reference.parameters());

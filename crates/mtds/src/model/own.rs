@@ -5,8 +5,13 @@
 //! ```
 //! What weighs is the caller's: importance weights, 1/K, or one. The weights of a sequence need all of its
 //! likelihoods, so its rollouts are kept until then (K at a time, not N·K) and need not be made again.
+//!
+//! A long sequence may be arranged in windows of time. The state goes on from one to the next, so that likelihoods are
+//! the same; gradients stop where a window begins (truncated back-propagation). Only the states at these places are
+//! kept, and each window is rolled out again for its adjoint: memory is that of one window.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -24,7 +29,8 @@ const CHUNK: usize = 16;
 /// A family with its sequences one by one.
 #[derive(Clone, Debug)]
 pub struct OwnBatch {
-    groups: Vec<Group<f32>>,
+    /// The windows of each sequence, in order of time; one unless they were asked for.
+    sequences: Vec<Arc<[Group<f32>]>>,
     /// Observed values in all.
     pub n_observed: usize,
 }
@@ -33,14 +39,35 @@ impl OwnBatch {
     /// Arranges a family (in model units).
     #[must_use]
     pub fn new(family: &Family) -> Self {
-        let groups = (0..family.n_seq()).map(|i| Group::of_sequence(family, i)).collect();
-        Self { groups, n_observed: family.n_observed() }
+        Self::windowed(family, usize::MAX)
+    }
+
+    /// The same in windows of at most `steps` steps, at least 1, at whose beginnings gradients stop.
+    #[must_use]
+    pub fn windowed(family: &Family, steps: usize) -> Self {
+        let windows = |i: usize| {
+            let n_time = family.sequence(i).n_time();
+            let starts = (0..n_time).step_by(steps.max(1));
+            starts
+                .map(|t| Group::of_window(family, i, t..n_time.min(t.saturating_add(steps.max(1)))))
+                .collect()
+        };
+        Self { sequences: (0..family.n_seq()).map(windows).collect(), n_observed: family.n_observed() }
+    }
+
+    /// The sequences at these places.
+    #[must_use]
+    pub fn select(&self, places: &[usize]) -> Self {
+        let sequences: Vec<_> = places.iter().map(|&i| Arc::clone(&self.sequences[i])).collect();
+        let counts = sequences.iter().flat_map(|s| s.iter()).flat_map(|window| &window.counts);
+        let n_observed = counts.map(|&count| count as usize).sum();
+        Self { sequences, n_observed }
     }
 
     /// Number of sequences.
     #[must_use]
     pub fn n_seq(&self) -> usize {
-        self.groups.len()
+        self.sequences.len()
     }
 }
 
@@ -91,6 +118,18 @@ pub enum OwnPull<'a> {
     Parameters(&'a Weigh<'a>),
     /// The codes, each by its own likelihood with weight one.
     Codes,
+    /// Parameters and codes, both by the weights.
+    Both(&'a Weigh<'a>),
+}
+
+impl<'a> OwnPull<'a> {
+    /// What weighs, where parameters are pulled.
+    fn weigh(self) -> Option<&'a Weigh<'a>> {
+        match self {
+            Self::Parameters(weigh) | Self::Both(weigh) => Some(weigh),
+            Self::Nothing | Self::Codes => None,
+        }
+    }
 }
 
 impl std::fmt::Debug for OwnPull<'_> {
@@ -99,6 +138,7 @@ impl std::fmt::Debug for OwnPull<'_> {
             Self::Nothing => "Nothing",
             Self::Parameters(_) => "Parameters",
             Self::Codes => "Codes",
+            Self::Both(_) => "Both",
         })
     }
 }
@@ -112,7 +152,7 @@ pub struct OwnResult {
     pub weights: Vec<f64>,
     /// Gradient in the order of [`Model::parameters`]; empty unless parameters are pulled.
     pub parameters: Vec<f32>,
-    /// ∂ℓ_ik/∂z_ik, N × K × k; empty unless codes are pulled.
+    /// w_ik ∂ℓ_ik/∂z_ik, N × K × k, with w = 1 where only codes are pulled; empty unless they are.
     pub codes: Vec<f32>,
 }
 
@@ -139,7 +179,7 @@ impl Model {
             })
             .collect();
         let mut all = OwnResult::default();
-        if matches!(pull, OwnPull::Parameters(_)) {
+        if pull.weigh().is_some() {
             all.parameters = vec![0.0; parameters.len()];
         }
         for part in parts {
@@ -170,9 +210,25 @@ struct Scratch<S> {
     adapted: Vec<S>,
     /// θ of one sequence's packs.
     thetas: Vec<S>,
+    /// Rollouts of one sequence's packs; only the first is used where there are windows.
     traces: Vec<Trace<S>>,
+    /// States at which the windows of each pack begin; the first, that of θ, is not written.
+    starts: Vec<S>,
     d_theta: Vec<S>,
     d_outputs: Vec<S>,
+}
+
+/// The windows of one sequence, and their inputs in every lane.
+struct Windows<'a, S: Scalar> {
+    groups: &'a [Group<S::Real>],
+    inputs: Vec<GroupInputs<S>>,
+}
+
+impl<'a, S: Scalar> Windows<'a, S> {
+    #[inline(always)]
+    fn new(groups: &'a [Group<S::Real>]) -> Self {
+        Self { groups, inputs: groups.iter().map(GroupInputs::new).collect() }
+    }
 }
 
 impl Kernel for OwnChunk<'_> {
@@ -189,36 +245,36 @@ impl Kernel for OwnChunk<'_> {
             codes: vec![],
             adapted: vec![P::zero(); n_packs * network.d_out],
             thetas: vec![P::zero(); packs * layout.d_theta()],
-            traces: vec![],
+            traces: (0..packs).map(|_| self.model.spec.base.trace(0)).collect(),
+            starts: vec![],
             d_theta: vec![P::zero(); layout.d_theta()],
             d_outputs: vec![],
         };
         let mut found = OwnResult { parameters: vec![0.0; self.parameters.len()], ..OwnResult::default() };
         for (place, i) in self.sequences.clone().enumerate() {
-            let group = &self.batch.groups[i];
-            let inputs = GroupInputs::new(group);
-            self.roll_out(i, place * packs, &inputs, &mut scratch, &mut found.log_likelihoods);
-            match self.pull {
-                OwnPull::Nothing => {}
-                OwnPull::Parameters(weigh) => {
-                    let first = found.weights.len();
-                    found.weights.resize(first + self.codes.per_sequence, 0.0);
-                    let ours = first..first + self.codes.per_sequence;
+            let windows = Windows::new(&self.batch.sequences[i]);
+            self.roll_out(i, place * packs, &windows, &mut scratch, &mut found.log_likelihoods);
+            let ours = place * self.codes.per_sequence..(place + 1) * self.codes.per_sequence;
+            match self.pull.weigh() {
+                Some(weigh) => {
+                    found.weights.resize(ours.end, 0.0);
                     weigh(i, &found.log_likelihoods[ours.clone()], &mut found.weights[ours.clone()]);
-                    let weights = &found.weights[ours];
-                    self.pull_back(i, place * packs, &inputs, weights, &mut scratch, &mut found.parameters);
                 }
-                OwnPull::Codes => {
-                    let ones = vec![1.0; self.codes.per_sequence];
-                    let unused = &mut found.parameters;
-                    self.pull_back(i, place * packs, &inputs, &ones, &mut scratch, unused);
-                    self.pull_to_codes(place * packs, &mut scratch, &mut found.codes);
-                }
+                None => found.weights.resize(ours.end, 1.0),
+            }
+            if !matches!(self.pull, OwnPull::Nothing) {
+                let weights = &found.weights[ours];
+                self.pull_back(place * packs, &windows, weights, &mut scratch, &mut found.parameters);
+            }
+            if matches!(self.pull, OwnPull::Codes | OwnPull::Both(_)) {
+                self.pull_to_codes(place * packs, &mut scratch, &mut found.codes);
             }
         }
-        if matches!(self.pull, OwnPull::Parameters(_)) {
+        if self.pull.weigh().is_some() {
             let d_phi = &mut found.parameters[..network.n_parameters()];
             network.weight_gradient(&scratch.tape, &scratch.adapted, &scratch.codes, d_phi);
+        } else {
+            found.weights.clear();
         }
         found
     }
@@ -231,22 +287,15 @@ impl OwnChunk<'_> {
         &self,
         i: usize,
         first: usize,
-        inputs: &GroupInputs<Pack<f32, A>>,
+        windows: &Windows<'_, Pack<f32, A>>,
         scratch: &mut Scratch<Pack<f32, A>>,
         log_likelihoods: &mut Vec<f64>,
     ) {
-        let (base, group) = (&self.model.spec.base, &self.batch.groups[i]);
         let (network, layout) = (&self.model.spec.network, &self.model.layout);
         let (phi, shared) = self.parameters.split_at(network.n_parameters());
         let packs = self.codes.packs_each();
-        if scratch.traces.first().is_none_or(|t| t.n_time != group.n_time) {
-            scratch.traces.clear();
-            for _ in 0..packs {
-                scratch.traces.push(base.trace(group.n_time));
-            }
-        }
         let (d_code, d_out, d_theta) = (network.d_code, network.d_out, layout.d_theta());
-        let mut densities = [0.0; LANES];
+        scratch.starts.resize(packs * windows.groups.len() * self.model.spec.base.d_state(), Pack::zero());
         for p in 0..packs {
             let place = first + p;
             scratch.codes.extend(self.codes.codes.pack::<A>(i * packs + p));
@@ -255,48 +304,111 @@ impl OwnChunk<'_> {
             network.forward(phi, code, (&mut scratch.tape, place), adapted);
             let theta = &mut scratch.thetas[p * d_theta..(p + 1) * d_theta];
             layout.assemble(adapted, shared, theta);
-            base.roll_out(theta, None, inputs.drive(group), &mut scratch.traces[p]);
-            base.noise().log_density(theta, &scratch.traces[p].outputs, group, &mut densities);
-            log_likelihoods.extend(densities);
+            log_likelihoods.extend(self.score(p, windows, scratch));
         }
+    }
+
+    /// Log likelihoods of a pack; leaves its rollout, and the states at which its windows begin.
+    #[inline(always)]
+    fn score<A: Arch>(
+        &self,
+        p: usize,
+        windows: &Windows<'_, Pack<f32, A>>,
+        scratch: &mut Scratch<Pack<f32, A>>,
+    ) -> [f64; LANES] {
+        let base = &self.model.spec.base;
+        let (n_windows, n, d_theta) = (windows.groups.len(), base.d_state(), self.model.layout.d_theta());
+        let (mut total, mut densities) = ([0.0; LANES], [0.0; LANES]);
+        for w in 0..n_windows {
+            let trace = self.roll_window(p, w, windows, scratch);
+            let theta = &scratch.thetas[p * d_theta..(p + 1) * d_theta];
+            let trace = &scratch.traces[trace];
+            base.noise().log_density(theta, &trace.outputs, &windows.groups[w], &mut densities);
+            for lane in 0..LANES {
+                total[lane] += densities[lane];
+            }
+            if w + 1 < n_windows {
+                let next = (p * n_windows + w + 1) * n;
+                scratch.starts[next..next + n].copy_from_slice(&trace.states[trace.n_time * n..]);
+            }
+        }
+        total
+    }
+
+    /// Rolls one window of a pack out, from θ's start or the state that was kept; returns which trace has it.
+    #[inline(always)]
+    fn roll_window<A: Arch>(
+        &self,
+        p: usize,
+        w: usize,
+        windows: &Windows<'_, Pack<f32, A>>,
+        scratch: &mut Scratch<Pack<f32, A>>,
+    ) -> usize {
+        let (base, group) = (&self.model.spec.base, &windows.groups[w]);
+        let (n_windows, n, d_theta) = (windows.groups.len(), base.d_state(), self.model.layout.d_theta());
+        let which = if n_windows == 1 { p } else { 0 };
+        if scratch.traces[which].n_time != group.n_time {
+            scratch.traces[which] = base.trace(group.n_time);
+        }
+        let theta = &scratch.thetas[p * d_theta..(p + 1) * d_theta];
+        let at = (p * n_windows + w) * n;
+        let start = (w > 0).then(|| &scratch.starts[at..at + n]);
+        base.roll_out(theta, start, windows.inputs[w].drive(group), &mut scratch.traces[which]);
+        which
     }
 
     /// Gradients of the weighted likelihoods: shared blocks are added to `parameters`, hidden layers left on the tape.
     #[inline(always)]
     fn pull_back<A: Arch>(
         &self,
-        i: usize,
         first: usize,
-        inputs: &GroupInputs<Pack<f32, A>>,
+        windows: &Windows<'_, Pack<f32, A>>,
         weights: &[f64],
         scratch: &mut Scratch<Pack<f32, A>>,
         parameters: &mut [f32],
     ) {
-        let (base, group) = (&self.model.spec.base, &self.batch.groups[i]);
         let (network, layout) = (&self.model.spec.network, &self.model.layout);
         let phi = &self.parameters[..network.n_parameters()];
         let d_shared = &mut parameters[phi.len()..];
-        let (noise, start) = (base.noise(), base.start_range());
-        let (d_out, n_theta) = (network.d_out, layout.d_theta());
-        scratch.d_outputs.resize(group.n_time * group.d_obs, Pack::zero());
-        let mut d_start = vec![Pack::zero(); base.d_state()];
+        let d_out = network.d_out;
         for p in 0..self.codes.packs_each() {
-            let weight = [Pack::from_fn(|lane| weights[p * LANES + lane] as f32)];
-            let theta = &scratch.thetas[p * n_theta..(p + 1) * n_theta];
-            let trace = &scratch.traces[p];
+            let weight = Pack::from_fn(|lane| weights[p * LANES + lane] as f32);
             scratch.d_theta.fill(Pack::zero());
-            let gradients = (scratch.d_outputs.as_mut_slice(), scratch.d_theta.as_mut_slice());
-            noise.pull(theta, &trace.outputs, group, Pull::Dense(&weight), gradients);
-            let outputs = &scratch.d_outputs;
-            let gradient = TraceGradient { outputs, theta: &mut scratch.d_theta, start: &mut d_start };
-            base.pull_back(theta, inputs.drive(group), trace, gradient);
-            for (at, &d) in start.clone().zip(&d_start) {
-                scratch.d_theta[at] += d;
+            for w in 0..windows.groups.len() {
+                self.pull_window((p, w), windows, weight, scratch);
             }
             let place = first + p;
             let adapted = &mut scratch.adapted[place * d_out..(place + 1) * d_out];
             layout.assemble_adjoint(&scratch.d_theta, adapted, d_shared);
             network.pull_back(phi, (&mut scratch.tape, place), adapted);
+        }
+    }
+
+    /// Adds what one window of a pack gives to the gradient of θ.
+    #[inline(always)]
+    fn pull_window<A: Arch>(
+        &self,
+        (p, w): (usize, usize),
+        windows: &Windows<'_, Pack<f32, A>>,
+        weight: Pack<f32, A>,
+        scratch: &mut Scratch<Pack<f32, A>>,
+    ) {
+        let (base, group, n_theta) = (&self.model.spec.base, &windows.groups[w], self.model.layout.d_theta());
+        // The rollout of a whole sequence is still there; that of a window has given way to the next.
+        let which = if windows.groups.len() == 1 { p } else { self.roll_window(p, w, windows, scratch) };
+        scratch.d_outputs.resize(group.n_time * group.d_obs, Pack::zero());
+        let mut d_start = vec![Pack::zero(); base.d_state()];
+        let theta = &scratch.thetas[p * n_theta..(p + 1) * n_theta];
+        let trace = &scratch.traces[which];
+        let gradients = (scratch.d_outputs.as_mut_slice(), scratch.d_theta.as_mut_slice());
+        base.noise().pull(theta, &trace.outputs, group, Pull::Dense(&[weight]), gradients);
+        let outputs = &scratch.d_outputs;
+        let gradient = TraceGradient { outputs, theta: &mut scratch.d_theta, start: &mut d_start };
+        base.pull_back(theta, windows.inputs[w].drive(group), trace, gradient);
+        if w == 0 {
+            for (at, &d) in base.start_range().zip(&d_start) {
+                scratch.d_theta[at] += d;
+            }
         }
     }
 

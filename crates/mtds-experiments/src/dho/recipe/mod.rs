@@ -4,7 +4,9 @@
 //! |---|---|
 //! | [`paper`] | that of Bird & Williams (2020), as printed |
 //! | [`ours`] | this project's |
+//! | [`mod@elbo`] | the paper's model, learned by the evidence lower bound |
 
+pub mod elbo;
 pub mod ours;
 pub mod paper;
 
@@ -13,6 +15,7 @@ use mtds::learn::Progress;
 use mtds::{Control, Result};
 use serde::{Deserialize, Serialize};
 
+pub use elbo::Elbo;
 pub use ours::Ours;
 pub use paper::Paper;
 
@@ -26,6 +29,8 @@ pub enum Method {
     Paper(Box<Paper>),
     /// This project's.
     Ours(Box<Ours>),
+    /// The paper's model by the evidence lower bound.
+    Elbo(Box<Elbo>),
 }
 
 /// What was learned.
@@ -54,6 +59,7 @@ pub fn learn(
     match method {
         Method::Paper(paper) => paper.learn(training, seed, observer),
         Method::Ours(ours) => ours.learn(training, seed, observer),
+        Method::Elbo(elbo) => elbo.learn(training, seed, observer),
     }
 }
 

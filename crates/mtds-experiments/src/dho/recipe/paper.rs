@@ -122,7 +122,7 @@ impl Paper {
     }
 
     /// Inference with the noise as the paper believes it to be, said relative to the learned one.
-    fn online_for(&self, model: &Model) -> Result<Online> {
+    pub(super) fn online_for(&self, model: &Model) -> Result<Online> {
         let learned = model.block_values("noise").ok_or_else(no_noise)?[0];
         let noise = NoiseBelief::Uncertain { mean: self.log_noise.0 - learned, std_dev: self.log_noise.1 };
         Ok(Online { noise, ..self.online.clone() })

@@ -67,9 +67,12 @@ impl<R: Real> Group<R> {
         group
     }
 
-    /// One sequence of a family.
-    pub(crate) fn of_sequence(family: &Family, i: usize) -> Self {
-        Self::new(family, vec![i])
+    /// Some steps of one sequence of a family.
+    pub(crate) fn of_window(family: &Family, i: usize, steps: std::ops::Range<usize>) -> Self {
+        let outputs = family.sequence(i).outputs().slice(steps.clone());
+        let mut group = Self::of_outputs(&[&outputs], steps.len(), family.d_obs());
+        group.set_inputs(family.inputs_of(i).map(|u| u.slice(steps)).as_ref(), family.d_input());
+        group
     }
 
     /// One sequence on its own.

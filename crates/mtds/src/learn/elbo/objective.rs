@@ -1,0 +1,188 @@
+//! One step of variational learning: which codes, which terms, bound and gradient, and what follows it.
+
+use rand::RngExt;
+use rand::seq::index;
+
+use super::bound::{self, Coded, Drawn, Evaluation, Terms};
+use super::draws::{Spacing, standard_normals};
+use super::{
+    Estimator, FIXED, GroupRule, HardEnding, HardPhase, HeldOut, VariationalObjective, WeightedGradient,
+};
+use crate::Result;
+use crate::generator::Skip;
+use crate::learn::{Objective, ParameterGroup, StepReport};
+use crate::model::OwnCodes;
+use crate::random::Random;
+
+/// Spread of means below which a dimension has nothing to rescale.
+const LEAST_SPREAD: f64 = 1e-6;
+
+impl VariationalObjective {
+    /// The codes of this step and their sequences.
+    fn choose(&self, random: &mut Random) -> (Vec<usize>, Option<Coded>) {
+        let n = self.n_codes();
+        let Some(batch) = self.settings.batch.filter(|&batch| batch < n) else {
+            return ((0..n).collect(), None);
+        };
+        let mut places = index::sample(random, n, batch).into_vec();
+        places.sort_unstable();
+        let (mut sequences, mut code_of) = (vec![], vec![]);
+        for (local, &j) in places.iter().enumerate() {
+            sequences.extend(&self.members[j]);
+            code_of.resize(sequences.len(), local);
+        }
+        let data = Coded { batch: self.data.batch.select(&sequences), code_of };
+        (places, Some(data))
+    }
+
+    pub(super) fn terms(&self, step: u64) -> Terms {
+        let temperature = self.settings.temperature.value_at(step);
+        if self.settings.is_hard(step) {
+            return Terms { estimator: Estimator::Elbo, temperature, divergence_weight: 0.0 };
+        }
+        let divergence_weight = self.settings.divergence_weight.value_at(step);
+        Terms { estimator: self.settings.estimator, temperature, divergence_weight }
+    }
+
+    /// Bounds and gradients for the codes at `places`, with draws made of `seed`.
+    fn evaluate(
+        &mut self,
+        parameters: &[f32],
+        (places, data): (&[usize], Option<&Coded>),
+        terms: Terms,
+        seed: u64,
+    ) -> Result<Evaluation> {
+        let (model, beliefs) = parameters.split_at(self.model.n_parameters());
+        let q = self.beliefs.gaussians(beliefs, places)?;
+        let n_draws = OwnCodes::round_up(self.settings.draws);
+        let spacing = spacing(terms.estimator);
+        let noise = standard_normals(&mut self.sobol, (q.len(), n_draws, q.d_code), spacing, seed);
+        let drawn = Drawn { beliefs: &q, noise: &noise };
+        Ok(bound::evaluate(&self.model, model, drawn, data.unwrap_or(&self.data), terms))
+    }
+
+    /// Writes −(1/n) of a gradient, n the codes of the step.
+    fn write_gradient(
+        &mut self,
+        mut found: Evaluation,
+        places: &[usize],
+        step: u64,
+        gradient: &mut [f32],
+    ) -> Result<()> {
+        let scale = -1.0 / places.len() as f64;
+        let (d_model, d_beliefs) = gradient.split_at_mut(self.model.n_parameters());
+        d_model.iter_mut().zip(&found.parameters).for_each(|(g, d)| *g = (scale * f64::from(*d)) as f32);
+        let pulled = &mut found.beliefs;
+        pulled.mean.iter_mut().chain(&mut pulled.log_std_dev).for_each(|d| *d *= scale);
+        if self.settings.is_hard(step) {
+            pulled.log_std_dev.fill(0.0);
+        }
+        self.beliefs.pull(places, pulled, d_beliefs)
+    }
+
+    /// Places of the weights that a code meets first, with the dimension that each belongs to.
+    fn first_weights(&self) -> Vec<(usize, usize)> {
+        let network = &self.model.spec().network;
+        let n_layers = network.hidden.len() + 1;
+        let tensors = network.tensors();
+        let skip = tensors.get(2 * n_layers).filter(|_| network.skip == Skip::Affine);
+        let ranges = tensors.first().into_iter().chain(skip).map(|tensor| tensor.range());
+        ranges
+            .flat_map(|range| range.clone().map(move |at| (at, (at - range.start) % network.d_code)))
+            .collect()
+    }
+}
+
+fn spacing(estimator: Estimator) -> Spacing {
+    match estimator {
+        Estimator::ImportanceWeighted(WeightedGradient::DoublyReparameterised) => Spacing::Independent,
+        Estimator::Elbo | Estimator::ImportanceWeighted(WeightedGradient::Plain) => Spacing::Even,
+    }
+}
+
+impl Objective for VariationalObjective {
+    fn groups(&self) -> Vec<ParameterGroup> {
+        let n = self.n_codes();
+        let mut groups = self.settings.rules().groups(&self.model, n);
+        for group in &mut groups {
+            let is_shared = group.name.starts_with("shared.");
+            let rule = if is_shared { self.settings.shared } else { self.settings.generator };
+            group.rate *= rule.rate as f32;
+            if is_shared && group.name != "shared.noise" {
+                group.l2 = (rule.l2 / n as f64) as f32;
+            }
+        }
+        let beliefs = self.settings.beliefs;
+        let beliefs = GroupRule { l2: beliefs.l2 / n as f64, ..beliefs };
+        groups.extend(self.beliefs.groups(self.model.n_parameters(), beliefs));
+        groups
+    }
+
+    fn gradient(
+        &mut self,
+        parameters: &[f32],
+        gradient: &mut [f32],
+        step: u64,
+        random: &mut Random,
+    ) -> Result<StepReport> {
+        self.split(parameters)?;
+        let (places, chosen) = self.choose(random);
+        let n_observed = chosen.as_ref().unwrap_or(&self.data).batch.n_observed;
+        let terms = self.terms(step);
+        let found = self.evaluate(parameters, (&places, chosen.as_ref()), terms, random.random())?;
+        let (total, ess, bound) = (found.total, found.ess, found.bounds.iter().sum::<f64>());
+        self.write_gradient(found, &places, step, gradient)?;
+        let penalty = self.noise.penalise(parameters, gradient, step, self.n_codes() as f64);
+        Ok(StepReport {
+            loss: penalty - total / places.len() as f64,
+            bound: bound / n_observed.max(1) as f64,
+            ess,
+        })
+    }
+
+    fn validate(&mut self, parameters: &[f32]) -> Result<Option<f64>> {
+        let (model, beliefs) = self.split(parameters)?;
+        match &mut self.held_out {
+            None => Ok(None),
+            Some(HeldOut::Adapted(adapted)) => adapted.validate(model),
+            Some(HeldOut::Network(held_out)) => {
+                let (data, network) = &mut **held_out;
+                let all: Vec<usize> = (0..data.batch.n_seq()).collect();
+                let q = network.gaussians(beliefs, &all)?;
+                let n_draws = OwnCodes::round_up(self.settings.held_out_draws);
+                let sizes = (q.len(), n_draws, q.d_code);
+                let noise = standard_normals(&mut self.sobol, sizes, Spacing::Even, FIXED);
+                let drawn = Drawn { beliefs: &q, noise: &noise };
+                let tight = Estimator::ImportanceWeighted(WeightedGradient::Plain);
+                let bounds = bound::bounds(&self.model, model, drawn, data, tight);
+                Ok(Some(bounds.iter().sum::<f64>() / data.batch.n_observed.max(1) as f64))
+            }
+        }
+    }
+
+    fn state(&self) -> serde_json::Value {
+        serde_json::Value::Null // beliefs are parameters, phases follow the step, draws come from `random`
+    }
+
+    fn restore(&mut self, _: &serde_json::Value) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish_step(&mut self, parameters: &mut [f32], step: u64) {
+        self.noise.finish_step(parameters, step);
+        self.search(parameters, step);
+    }
+
+    fn change_units(&mut self, parameters: &mut [f32], step: u64) -> Result<Vec<(usize, f32)>> {
+        let ends = |hard: HardPhase| hard.steps == step && hard.ending == HardEnding::Rescaled;
+        if !self.settings.hard.is_some_and(ends) {
+            return Ok(vec![]);
+        }
+        let spread = self.codes_at(parameters)?.spread();
+        let spread: Vec<f64> = spread.into_iter().map(|s| if s > LEAST_SPREAD { s } else { 1.0 }).collect();
+        let n_model = self.model.n_parameters();
+        let beliefs = self.beliefs.divide(&mut parameters[n_model..], &spread);
+        let beliefs = beliefs.into_iter().map(|(at, factor)| (n_model + at, factor));
+        Ok(self.first_weights().into_iter().map(|(at, d)| (at, spread[d] as f32)).chain(beliefs).collect())
+    }
+}

@@ -1,0 +1,86 @@
+//! A global search for codes: a belief jumps to the best of many points of the prior where that beats its mean.
+//!
+//! ```text
+//! μ_j ← argmax over z ∈ {μ_j, z_1 … z_M} of log p(Y_j | z) + log p(z),      z_m: shifted Sobol points of N(0, I)
+//! ```
+//! Where the likelihood has many modes (a frequency that is off by half a turn), gradients keep a belief at the one it
+//! started in. Deviations stay as they are. The points are those of the step, so that a resumed run finds the same.
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::{Beliefs, FIXED, VariationalObjective};
+use crate::kernel::normal;
+use crate::model::{OwnCodes, OwnPull};
+use crate::random::stream;
+
+/// When to search, and among how many points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodeSearch {
+    /// Steps from one search to the next.
+    pub every: u64,
+    /// The last step at which to search.
+    pub until: u64,
+    /// Points M, rounded up so that they and the mean fill whole packs.
+    pub points: usize,
+}
+
+impl CodeSearch {
+    fn is_due(&self, step: u64) -> bool {
+        step <= self.until && step.is_multiple_of(self.every.max(1))
+    }
+}
+
+impl VariationalObjective {
+    /// Lets free beliefs jump, if a search is due.
+    pub(super) fn search(&mut self, parameters: &mut [f32], step: u64) {
+        let (Some(search), &Beliefs::Free(free)) = (self.settings.search, &self.beliefs) else { return };
+        if !search.is_due(step) {
+            return;
+        }
+        let k = free.d_code;
+        let n_points = OwnCodes::round_up(search.points + 1);
+        let points = self.search_points(n_points, step);
+        let (model, beliefs) = parameters.split_at_mut(self.model.n_parameters());
+        let candidate = |j: usize, m: usize, d: usize| match m {
+            0 => f64::from(beliefs[j * k + d]),
+            _ => points[m * k + d],
+        };
+        let code_of = &self.data.code_of;
+        let codes = OwnCodes::from_fn(code_of.len(), n_points, k, |i, m, d| candidate(code_of[i], m, d));
+        let found = self.model.own_gradient(model, &codes, &self.data.batch, OwnPull::Nothing);
+        let log_prior = |j: usize, m: usize| -0.5 * (0..k).map(|d| candidate(j, m, d).powi(2)).sum::<f64>();
+        let best = best_points(&found.log_likelihoods, &self.members, n_points, log_prior);
+        for (j, &m) in best.iter().enumerate().filter(|(_, m)| **m > 0) {
+            (0..k).for_each(|d| beliefs[j * k + d] = points[m * k + d] as f32);
+        }
+    }
+
+    /// Points of the prior, n × k, under the shift of this step.
+    fn search_points(&mut self, n: usize, step: u64) -> Vec<f64> {
+        let mut random = stream(FIXED, step);
+        let shift: Vec<f64> = (0..self.model.d_code()).map(|_| random.random()).collect();
+        let moved = |(at, u): (usize, &f32)| {
+            let u = f64::from(*u) + shift[at % shift.len()];
+            normal::quantile((u - u.floor()).clamp(3e-8, 1.0 - 3e-8))
+        };
+        self.sobol.unit_points(n).iter().enumerate().map(moved).collect()
+    }
+}
+
+/// For each code the place of its best point; 0, the mean, unless another is better.
+fn best_points(
+    likelihoods: &[f64],
+    members: &[Vec<usize>],
+    n_points: usize,
+    log_prior: impl Fn(usize, usize) -> f64,
+) -> Vec<usize> {
+    let value = |j: usize, m: usize| {
+        log_prior(j, m) + members[j].iter().map(|i| likelihoods[i * n_points + m]).sum::<f64>()
+    };
+    // A value that is no number is never better.
+    let best =
+        |j: usize| (1..n_points).fold(0, |best, m| if value(j, m) > value(j, best) { m } else { best });
+    (0..members.len()).map(best).collect()
+}
