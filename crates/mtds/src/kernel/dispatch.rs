@@ -66,27 +66,23 @@ pub trait Outlined<W> {
     fn run(with: W) -> Self::Output;
 }
 
-/// Does the work in a function of its own, compiled for the instructions of `level`.
+/// Does the work in a function of its own, compiled for fused instructions.
 ///
 /// # Panics
 /// If this machine lacks them.
 #[inline(always)]
-pub(super) fn outline_at<K: Outlined<W>, W>(level: Level, with: W) -> K::Output {
-    match level {
-        Level::Baseline => outlined::<K, W>(with),
-        Level::Fused => {
-            assert!(Level::detect() == Level::Fused, "fused packs on a machine without fused instructions");
-            // SAFETY: they have just been detected.
-            #[cfg(target_arch = "x86_64")]
-            return unsafe { outlined_fused::<K, W>(with) };
-            #[cfg(not(target_arch = "x86_64"))]
-            outlined::<K, W>(with)
-        }
-    }
+pub(super) fn outline_fused<K: Outlined<W>, W>(with: W) -> K::Output {
+    assert!(Level::detect() == Level::Fused, "fused packs on a machine without fused instructions");
+    // SAFETY: they have just been detected.
+    #[cfg(target_arch = "x86_64")]
+    return unsafe { outlined_fused::<K, W>(with) };
+    #[cfg(not(target_arch = "x86_64"))]
+    outline_baseline::<K, W>(with)
 }
 
+/// Does the work in a function of its own, compiled for the baseline.
 #[inline(never)]
-fn outlined<K: Outlined<W>, W>(with: W) -> K::Output {
+pub(super) fn outline_baseline<K: Outlined<W>, W>(with: W) -> K::Output {
     K::run(with)
 }
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::dispatch::{Level, Outlined, outline_at};
+use super::dispatch::{Level, Outlined, outline_baseline, outline_fused};
 use super::scalar::{Lanes, Real, Scalar};
 
 /// Lanes of a [`Pack`]: two AVX2 registers of f32, which leaves room for a tile of six accumulators.
@@ -15,6 +15,12 @@ pub trait Arch: Copy + std::fmt::Debug + Default + Send + Sync + 'static {
     const LEVEL: Level;
     /// `a · b + c`.
     fn mul_add<R: Real>(a: R, b: R, c: R) -> R;
+    /// Does the work in a function of its own with these instructions, and no other: what a machine lacks is not compiled
+    /// for it either.
+    ///
+    /// # Panics
+    /// If this machine lacks them.
+    fn outline<K: Outlined<W>, W>(with: W) -> K::Output;
 }
 
 /// A machine with fused multiply-add.
@@ -32,6 +38,11 @@ impl Arch for Fused {
     fn mul_add<R: Real>(a: R, b: R, c: R) -> R {
         a.fused_mul_add(b, c)
     }
+
+    #[inline(always)]
+    fn outline<K: Outlined<W>, W>(with: W) -> K::Output {
+        outline_fused::<K, W>(with)
+    }
 }
 
 impl Arch for Separate {
@@ -40,6 +51,11 @@ impl Arch for Separate {
     #[inline(always)]
     fn mul_add<R: Real>(a: R, b: R, c: R) -> R {
         a * b + c
+    }
+
+    #[inline(always)]
+    fn outline<K: Outlined<W>, W>(with: W) -> K::Output {
+        outline_baseline::<K, W>(with)
     }
 }
 
@@ -128,7 +144,7 @@ impl<R: Real, A: Arch> Scalar for Pack<R, A> {
 
     #[inline(always)]
     fn outline<K: Outlined<W>, W>(with: W) -> K::Output {
-        outline_at::<K, W>(A::LEVEL, with)
+        A::outline::<K, W>(with)
     }
 
     #[inline(always)]

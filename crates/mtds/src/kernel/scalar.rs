@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::dispatch::{Level, Outlined, outline_at};
+use super::dispatch::{Level, Outlined, outline_baseline, outline_fused};
 
 /// A number, or several numbers that undergo the same arithmetic.
 ///
@@ -155,7 +155,10 @@ macro_rules! real {
             const BY_SIZE: bool = true;
             #[inline(always)]
             fn outline<K: Outlined<W>, W>(with: W) -> K::Output {
-                outline_at::<K, W>(Level::detect(), with)
+                match Level::detect() {
+                    Level::Baseline => outline_baseline::<K, W>(with),
+                    Level::Fused => outline_fused::<K, W>(with),
+                }
             }
             #[inline(always)]
             fn splat(x: $r) -> $r {
