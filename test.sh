@@ -130,13 +130,31 @@ check_scripts() {
     done
     echo 'shell scripts parse: fine'
     if ! command -v python3 >/dev/null 2>&1; then
-        skip 'no python3, so the benchmark workers in bench/peers were not parsed'
+        skip 'no python3, so the scripts in bench/peers and families were not parsed'
         return
     fi
     python3 -c 'import ast, sys
 for path in sys.argv[1:]:
-    ast.parse(open(path, encoding="utf-8").read(), path)' bench/peers/*.py
-    echo 'benchmark workers parse: fine'
+    ast.parse(open(path, encoding="utf-8").read(), path)' bench/peers/*.py families/*.py
+    echo 'benchmark workers and scripts of the families parse: fine'
+}
+
+# The pages of the program are looked at in a browser. Where there is none it is installed, if that needs no password.
+require_browser() {
+    for name in chromium chromium-browser google-chrome google-chrome-stable chrome; do
+        if command -v "$name" >/dev/null 2>&1; then
+            echo "browser: $name"
+            return
+        fi
+    done
+    if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
+        apt-get update -qq >/dev/null 2>&1 || true
+        if DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; then
+            echo 'browser: chromium, just installed'
+            return
+        fi
+    fi
+    skip 'no Chromium, so pages were not looked at in a browser; install chromium'
 }
 
 case ${1:-} in
@@ -148,6 +166,7 @@ trap report EXIT
 
 section 'Tools'
 require_tools
+require_browser
 
 section 'Format'
 cargo fmt --all -- --check
