@@ -17,10 +17,19 @@ fn main() -> ExitCode {
     match run(Arguments::from_command_line()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", said(&error));
             ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
         }
     }
+}
+
+/// The error with its causes; what a message already says is not said again.
+fn said(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
+        "" => cause,
+        text if text.contains(&cause) => text.to_owned(),
+        text => format!("{text}: {cause}"),
+    })
 }
 
 fn run(arguments: Arguments) -> Result<()> {

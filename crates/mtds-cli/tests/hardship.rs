@@ -36,7 +36,7 @@ fn copied() -> TempDir {
 const LEAVING: [(&str, &str); 9] = [
     ("forecast model growth.csv --seen 10 --horizon 20 -o out.csv -q", "out.csv"),
     ("infer model growth.csv -o out.parquet -q", "out.parquet"),
-    ("evaluate model growth.csv --seen 10 -o out.csv -q", "out.csv"),
+    ("evaluate model growth.csv --seen 2,4,6,8,10,12,14,16,18,20,22,24 -o out.csv -q", "out.csv"),
     ("generate model --sample 300 --steps 200 -o out.csv -q", "out.csv"),
     ("morph model --from-code 0,0 --to-code 1,1 --steps 3000 -o out.jsonl -q", "out.jsonl"),
     ("inspect model -o out.html -q", "out.html"),
@@ -95,6 +95,7 @@ fn a_full_disk_is_said_and_costs_nothing() {
         assert_eq!(output.status.code(), Some(1), "mtds {line}\n{}", stderr(&output));
         let said = stderr(&output);
         assert!(said.starts_with("error: ") && said.contains(file), "mtds {line}\n{said}");
+        assert_eq!(said.matches("File too large").count(), 1, "said once: {said}");
         assert_eq!(fs::read(&path).expect("there"), b"old", "mtds {line}");
         let names: Vec<_> =
             fs::read_dir(folder.path()).expect("there").map(|e| e.expect("listed").file_name()).collect();

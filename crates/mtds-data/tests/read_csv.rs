@@ -131,6 +131,20 @@ fn dates_step_by_days_months_or_moments() {
     }
 }
 
+/// The last day of a month that is as long as others, beside days that every month has.
+#[test]
+fn months_are_found_where_some_lack_the_day() {
+    let dates =
+        ["a,1970-01-01", "a,1970-02-01", "b,1988-01-31", "b,1988-02-29", "b,1988-03-31", "b,1988-04-30"];
+    let rows: String = dates.iter().map(|date| format!("{date},1\n")).collect();
+    let read = read(format!("series,t,y\n{rows}")).unwrap();
+    assert_eq!(read.time.step, Step::Months(1));
+    assert_eq!(
+        (read.time.format(0, 2).as_str(), read.time.format(1, 1).as_str()),
+        ("1970-03-01", "1988-02-29")
+    );
+}
+
 #[test]
 fn times_rounded_by_an_instrument_are_steps() {
     let times = ["0", "0.017", "0.033", "0.05", "0.067", "0.083", "0.1", "0.167"];

@@ -114,12 +114,17 @@ fn inner_places(ordered: &Ordered) -> impl Iterator<Item = usize> {
     ordered.bounds.windows(2).flat_map(|pair| pair[0] + 1..pair[1].max(pair[0] + 1))
 }
 
-/// Dates that keep their day of the month, or are all the last of one.
+/// Dates that keep the day of the month of their first, where that month has it, or are all the last of one.
 fn months(data: &Collector<'_>, ordered: &Ordered) -> Option<(Step, Vec<u64>)> {
     let moments: Vec<_> = data.times.integers.iter().map(|&time| in_month(time)).collect();
     let is_end = moments.iter().all(|moment| moment.within == moment.length - DAY);
-    let keeps_day = |pair: &[u32]| moments[pair[0] as usize].within == moments[pair[1] as usize].within;
-    let same_day = (0..data.series.len()).all(|i| ordered.entries(i).windows(2).all(keeps_day));
+    let keeps_day = |first: u32, later: u32| {
+        let (first, later) = (&moments[first as usize], &moments[later as usize]);
+        let day = (first.within / DAY).min(later.length / DAY - 1);
+        later.within == day * DAY + first.within % DAY
+    };
+    let keeps_days = |entries: &[u32]| entries.iter().all(|&entry| keeps_day(entries[0], entry));
+    let same_day = (0..data.series.len()).all(|i| keeps_days(ordered.entries(i)));
     if !(is_end || same_day) {
         return None;
     }

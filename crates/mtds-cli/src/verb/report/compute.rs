@@ -1,31 +1,28 @@
 //! What the report says: scores, forecasts to draw, coverage, from sequences that learning did not see where there are any.
 
-use super::residuals;
-use crate::chart::{Band, CoveragePoint, CoverageSeries};
+use super::{panels::panels, residuals, stored};
+use crate::chart::{CoveragePoint, CoverageSeries};
 use crate::explained::{self, explained_of};
-use crate::plan::{ReportPlan, Verbosity};
+use crate::plan::ReportPlan;
 use crate::progress::{Progress, Stage};
 use crate::report::code_map::CodeMap;
-use crate::report::fit::{Curve, FitReport, Panel, ScoreLine};
+use crate::report::fit::{FitReport, ScoreLine};
 use crate::verb::evaluate::rolling::{Origin, Rolling, follow};
 use crate::verb::observed;
 use crate::verb::posterior::online_of;
 use anyhow::{Result, bail};
 use mtds::Family;
-use mtds::learn::{Facts, StageRecord};
+use mtds::learn::Facts;
 use mtds::predict::{Forecast, Scores, SequenceScore, family_mean, last_value, score};
 use mtds::store::ModelBundle;
 use mtds_data::model::load_model;
 use rayon::prelude::*;
-use serde_json::Value;
 use std::path::Path;
 
 /// Levels at which coverage is counted; that at [`EIGHTY`] is in the table.
 const LEVELS: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
 /// Place of 80 % among them.
 const EIGHTY: usize = 4;
-/// Bands of a drawn forecast.
-const BANDS: [f64; 3] = [0.5, 0.8, 0.95];
 /// Most sequences that are judged: more change the last digit only.
 const MOST: usize = 200;
 /// Sequences between two looks at the progress.
@@ -57,14 +54,14 @@ pub(super) fn report(plan: &ReportPlan, progress: &mut Progress) -> Result<FitRe
     };
     Ok(FitReport {
         model: name(&plan.model),
-        curves: curves(&plan.model, plan.common.verbosity),
+        curves: stored::curves(&plan.model, plan.common.verbosity),
         map: if bundle.members.is_empty() { None } else { Some(CodeMap::of(&bundle.members)?) },
         explained,
         scores: score_lines(&judged, &seen, &followed)?,
         panels: panels(plan, &judged.family, &seen, &followed)?,
         coverage: coverage(&seen, &followed)?,
         residuals: residuals::of(&bundle, &judged.family, plan.common.seed, &last_scores(&seen, &followed))?,
-        settings: settings(&bundle),
+        settings: stored::settings(&bundle),
         judged: judged.words,
         members: bundle.members,
     })
@@ -119,10 +116,10 @@ fn origins(plan: &ReportPlan, family: &Family) -> Result<Vec<usize>> {
 }
 
 /// What came of one origin of one sequence.
-struct Followed {
-    sequence: usize,
-    origin: Origin,
-    forecast: Forecast,
+pub(super) struct Followed {
+    pub(super) sequence: usize,
+    pub(super) origin: Origin,
+    pub(super) forecast: Forecast,
     score: Option<SequenceScore>,
 }
 
@@ -227,98 +224,4 @@ fn coverage(seen: &[usize], followed: &[Followed]) -> Result<Vec<CoverageSeries>
         series.push(CoverageSeries { label: format!("after {seen} steps"), points });
     }
     Ok(series)
-}
-
-/// Sequences evenly spread over those judged, from every origin that they have; outputs take turns.
-fn panels(plan: &ReportPlan, family: &Family, seen: &[usize], followed: &[Followed]) -> Result<Vec<Panel>> {
-    let (n, shown) = (family.n_seq(), plan.shown.min(family.n_seq()));
-    let mut panels = vec![];
-    for k in 0..shown {
-        let (i, c) = (k * n / shown, k % family.d_obs());
-        for &seen in seen {
-            let here = followed.iter().find(|f| f.sequence == i && f.origin.seen == seen);
-            panels.extend(here.map(|f| panel(family, f, c)).transpose()?);
-        }
-    }
-    Ok(panels)
-}
-
-fn panel(family: &Family, followed: &Followed, c: usize) -> Result<Panel> {
-    let (sequence, Origin { seen, n_time }) = (family.sequence(followed.sequence), followed.origin);
-    let d = family.d_obs();
-    let step = |t: usize| (t + 1) as f64;
-    let values = |range: std::ops::Range<usize>| -> Vec<(f64, f64)> {
-        range.map(|t| (step(t), sequence.outputs().get(t, c))).collect()
-    };
-    let column = |all: Vec<f64>| -> Vec<f64> { all.chunks_exact(d).map(|row| row[c]).collect() };
-    let band = |&level: &f64| -> Result<Band> {
-        let edge = |q: f64| -> Result<Vec<f64>> { Ok(column(followed.forecast.quantile(q)?)) };
-        Ok(Band { level, lower: edge(0.5 - 0.5 * level)?, upper: edge(0.5 + 0.5 * level)? })
-    };
-    let output = if d > 1 { format!(", {}", family.output_names()[c]) } else { String::new() };
-    Ok(Panel {
-        title: format!("{}{output}", sequence.id()),
-        seen,
-        observed: values(0..seen),
-        truth: values(seen..seen + n_time),
-        times: (seen..seen + n_time).map(step).collect(),
-        bands: BANDS.iter().map(band).collect::<Result<_>>()?,
-        median: column(followed.forecast.quantile(0.5)?),
-    })
-}
-
-/// The course of learning, where the fit left it.
-fn curves(model: &Path, verbosity: Verbosity) -> Vec<Curve> {
-    let path = model.join("history.json");
-    let records =
-        std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Vec<StageRecord>>(&bytes).ok());
-    if records.is_none() && verbosity != Verbosity::Quiet {
-        eprintln!("note: {}: no course of learning to draw", path.display());
-    }
-    let curve = |record: StageRecord| {
-        let history = &record.history;
-        Curve {
-            stage: format!(
-                "Stage: {}",
-                serde_json::to_value(record.stage)
-                    .ok()
-                    .as_ref()
-                    .and_then(Value::as_str)
-                    .unwrap_or("learning")
-            ),
-            training: history.steps().iter().map(|r| (r.step as f64, r.bound)).collect(),
-            held_out: history.validations().iter().map(|r| (r.step as f64, r.bound)).collect(),
-        }
-    };
-    records.unwrap_or_default().into_iter().map(curve).filter(|curve| !curve.training.is_empty()).collect()
-}
-
-/// A setting as a person writes it.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    }
-}
-
-/// What the fit chose, by name.
-fn settings(bundle: &ModelBundle) -> Vec<(String, String)> {
-    let provenance = &bundle.provenance;
-    let mut settings = vec![
-        ("base model".to_owned(), bundle.model.base().kind().to_owned()),
-        ("outputs".to_owned(), provenance.output_names.join(", ")),
-        (
-            "inputs".to_owned(),
-            if provenance.input_names.is_empty() { "none".into() } else { provenance.input_names.join(", ") },
-        ),
-        ("seed".to_owned(), provenance.seed.to_string()),
-        ("data".to_owned(), format!("fingerprint {}", provenance.fingerprint)),
-    ];
-    if let Some(Value::Object(learned)) = provenance.settings.get("learn") {
-        settings.extend(
-            learned.iter().filter(|(_, v)| !v.is_null()).map(|(key, v)| (key.replace('_', " "), plain(v))),
-        );
-    }
-    settings
 }

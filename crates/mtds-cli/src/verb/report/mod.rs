@@ -1,7 +1,9 @@
 //! `mtds report`: the page of any fit, from the model and the sequences to judge it by.
 
 mod compute;
+mod panels;
 mod residuals;
+mod stored;
 
 use crate::output::print;
 use crate::plan::{Format, ReportPlan};

@@ -159,7 +159,7 @@ fn the_card_says_what_there_is() {
         "| fixed | state\\_bias, initial\\_state |",
         "seed 18446744073709551615",
         "      \"learn\": \"mco\",",
-        "load_model::<mtds::base::lds::Lds>",
+        "mtds_data::model::load_model(\"MODEL\".as_ref())?",
         "Some(&inputs)",
         "Codes of training members kept: 3.",
         "## Licence",

@@ -1,0 +1,55 @@
+//! Forecasts to draw: a few sequences, from every origin.
+
+use super::compute::Followed;
+use crate::chart::Band;
+use crate::plan::ReportPlan;
+use crate::report::fit::Panel;
+use crate::verb::evaluate::rolling::Origin;
+use anyhow::Result;
+use mtds::Family;
+
+/// Bands of a drawn forecast.
+const BANDS: [f64; 3] = [0.5, 0.8, 0.95];
+
+/// Sequences evenly spread over those judged, from every origin that they have; outputs take turns.
+pub(super) fn panels(
+    plan: &ReportPlan,
+    family: &Family,
+    seen: &[usize],
+    followed: &[Followed],
+) -> Result<Vec<Panel>> {
+    let (n, shown) = (family.n_seq(), plan.shown.min(family.n_seq()));
+    let mut panels = vec![];
+    for k in 0..shown {
+        let (i, c) = (k * n / shown, k % family.d_obs());
+        for &seen in seen {
+            let here = followed.iter().find(|f| f.sequence == i && f.origin.seen == seen);
+            panels.extend(here.map(|f| panel(family, f, c)).transpose()?);
+        }
+    }
+    Ok(panels)
+}
+
+fn panel(family: &Family, followed: &Followed, c: usize) -> Result<Panel> {
+    let (sequence, Origin { seen, n_time }) = (family.sequence(followed.sequence), followed.origin);
+    let d = family.d_obs();
+    let step = |t: usize| (t + 1) as f64;
+    let values = |range: std::ops::Range<usize>| -> Vec<(f64, f64)> {
+        range.map(|t| (step(t), sequence.outputs().get(t, c))).collect()
+    };
+    let column = |all: Vec<f64>| -> Vec<f64> { all.chunks_exact(d).map(|row| row[c]).collect() };
+    let band = |&level: &f64| -> Result<Band> {
+        let edge = |q: f64| -> Result<Vec<f64>> { Ok(column(followed.forecast.quantile(q)?)) };
+        Ok(Band { level, lower: edge(0.5 - 0.5 * level)?, upper: edge(0.5 + 0.5 * level)? })
+    };
+    let output = if d > 1 { format!(", {}", family.output_names()[c]) } else { String::new() };
+    Ok(Panel {
+        title: format!("{}{output}", sequence.id()),
+        seen,
+        observed: values(0..seen),
+        truth: values(seen..seen + n_time),
+        times: (seen..seen + n_time).map(step).collect(),
+        bands: BANDS.iter().map(band).collect::<Result<_>>()?,
+        median: column(followed.forecast.quantile(0.5)?),
+    })
+}
