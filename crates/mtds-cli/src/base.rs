@@ -2,13 +2,15 @@
 
 use clap::ValueEnum;
 use mtds::Lds;
-use mtds::base::{Base, Gru, OrthogonalRnn, Pharmacodynamic, Rnn};
+use mtds::base::{Base, Gru, OrthogonalRnn, Pharmacodynamic, Rnn, StochasticLds};
 
 /// The kinds of base model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BaseKind {
     /// Linear dynamical system
     Lds,
+    /// Linear dynamical system with process noise, its state integrated out by a Kalman filter
+    Kalman,
     /// Recurrent network (tanh)
     Rnn,
     /// Recurrent network whose transition never expands (tanh, A = Σ Q)
@@ -24,6 +26,7 @@ impl BaseKind {
     pub fn sized(self, d_state: usize, d_obs: usize, d_input: usize) -> Base {
         match self {
             Self::Lds => Lds::new(d_state, d_obs, d_input).into(),
+            Self::Kalman => StochasticLds::new(d_state, d_obs, d_input).into(),
             Self::Rnn => Rnn::new(d_state, d_obs, d_input).into(),
             Self::Ornn => OrthogonalRnn::new(d_state, d_obs, d_input).into(),
             Self::Gru => Gru::new(d_state, d_obs, d_input).into(),

@@ -46,7 +46,7 @@ fn a_fit_leaves_a_model_that_its_settings_replay_to_the_same_bits() {
 fn every_base_model_is_fitted_by_name() {
     let folder = folder_with("pushed.csv", &families::pushed(12, 3));
     let brief = SHORT.replace("--start-steps 30 --refine-steps 50", "--start-steps 10 --refine-steps 10");
-    for kind in ["lds", "rnn", "ornn", "gru", "pd"] {
+    for kind in ["lds", "kalman", "rnn", "ornn", "gru", "pd"] {
         let document = json(folder.path(), &format!("fit pushed.csv -o {kind} {brief} --base {kind}"));
         assert_eq!(document["settings"]["base"], kind);
         // Every number of the table is one: NaN would be null.

@@ -80,7 +80,9 @@ fn noise_is_that_of_the_model() {
         mtds::infer::Diagnostics::new(mtds::infer::Method::Nuts),
     )
     .expect("a posterior");
-    let forecast = model.forecast(&certain, None, 0..1, &mut mtds::random::stream(1, 0)).expect("a forecast");
+    let unseen = mtds::family::Signal::new(0, 1, vec![]).expect("no steps");
+    let forecast =
+        model.forecast(&certain, &unseen, None, 1, &mut mtds::random::stream(1, 0)).expect("a forecast");
     let variance = forecast.variance()[0];
     assert!((square / variance - 1.0).abs() < 5.0 * (2.0 / 8000f64).sqrt(), "{square}, expected {variance}");
     assert_eq!(noisy, of("--noise"), "the same seed");

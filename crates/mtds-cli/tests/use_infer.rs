@@ -140,8 +140,8 @@ fn forecasts_are_those_of_the_library_at_the_times_of_the_file() {
         .model
         .infer_modes(&outputs, None, online.noise, &MapLaplace::default(), &mut random)
         .expect("a posterior");
-    let forecast =
-        bundle.model.forecast(&posterior, None, 20..30, &mut stream(5, FORECAST + 2)).expect("a forecast");
+    let random = &mut stream(5, FORECAST + 2);
+    let forecast = bundle.model.forecast(&posterior, &outputs, None, 10, random).expect("a forecast");
     let (mean, low) = (forecast.mean(), forecast.quantile(0.1).expect("a level"));
     for (h, row) in rows[20..30].iter().enumerate() {
         assert_eq!((row["series"].as_str(), row["output"].as_str()), ("plant 2", "y"));

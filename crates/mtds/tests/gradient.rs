@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, group, model, normals, own_inputs, parameters_f64, with_gaps};
-use mtds::base::{Lds, NoiseForm};
+use mtds::base::{Lds, NoiseForm, StochasticLds};
 use mtds::family::Signal;
 use mtds::generator::{Activation, FeatureMap, Role, Skip};
 use mtds::infer::{CodeTarget, GaussianMixture, LogTarget, NoiseBelief, Points, SmoothTarget};
@@ -45,6 +45,10 @@ fn cases() -> Vec<Case> {
     let uncertain = NoiseBelief::Uncertain { mean: -0.2, std_dev: 0.5 };
     let diagonal = || ModelSpec::new(Lds::new(3, 2, 1), D_CODE);
     let full = || ModelSpec::new(Lds { noise_form: NoiseForm::Full, ..Lds::new(3, 2, 1) }, D_CODE);
+    let random_state = |form| {
+        let lds = Lds { noise_form: form, ..Lds::new(3, 2, 1) };
+        ModelSpec::new(StochasticLds { lds, process_noise: form }, D_CODE).adapt("process_noise")
+    };
     let deep = diagonal()
         .features(FeatureMap::Trigonometric)
         .hidden(&[6, 4], Activation::Tanh)
@@ -61,6 +65,8 @@ fn cases() -> Vec<Case> {
             full().role("noise", Role::Adapted),
             uncertain.extend(&standard).unwrap(),
         ),
+        case("random state", random_state(NoiseForm::Diagonal), standard.clone()),
+        case("random state, full, δ", random_state(NoiseForm::Full), uncertain.extend(&standard).unwrap()),
         case("aggregate posterior", diagonal(), aggregate()),
         case("aggregate posterior, full, δ", full(), uncertain.extend(&aggregate()).unwrap()),
         case("trigonometric, deep, skip", deep.clone(), standard),

@@ -112,7 +112,8 @@ impl Job<'_> {
             let random = stream(seed, STREAM + i as u64);
             let found = inference.posterior(&bundle.model, &outputs, inputs, random)?;
             let mut random = stream(seed, FORECAST_STREAM + i as u64);
-            let forecast = bundle.model.forecast(&found.posterior, inputs, steps[i].clone(), &mut random)?;
+            let n_time = steps[i].len();
+            let forecast = bundle.model.forecast(&found.posterior, &outputs, inputs, n_time, &mut random)?;
             rows(&forecast, read, i, &plan.levels)
         };
         let mut table = Table::new();

@@ -106,6 +106,7 @@ fn noisy(
 ) -> Result<Signal> {
     let certain = Points::from_points(code.len(), &[code.to_vec()])?;
     let certain = Posterior::from_equal_draws(certain, None, Diagnostics::new(Method::MapLaplace))?;
-    let forecast = model.forecast(&certain, inputs, 0..n_time, random)?;
+    let unseen = Signal::new(0, model.base().d_obs(), vec![])?;
+    let forecast = model.forecast(&certain, &unseen, inputs, n_time, random)?;
     Ok(Signal::new(n_time, forecast.d_obs(), forecast.draws(1, random))?)
 }

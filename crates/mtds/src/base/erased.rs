@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{BaseModel, Drive, Kinds, Noise, Trace, TraceGradient};
+use super::{BaseModel, Drive, Kinds, Noise, StochasticLds, Trace, TraceGradient};
 use crate::Result;
 use crate::generator::BlockSpec;
 use crate::kernel::{Fused, Outlined, Pack, Scalar, Separate};
@@ -74,6 +74,19 @@ impl Base {
     #[must_use]
     pub fn start_range(&self) -> Range<usize> {
         self.0.start_range()
+    }
+
+    /// The linear system with process noise that this one is; `None` where the state is a function of θ.
+    #[must_use]
+    pub fn stochastic(&self) -> Option<&StochasticLds> {
+        self.0.stochastic()
+    }
+
+    /// How many values say what is known of a state: the state, or its mean and a factor of its covariance.
+    #[must_use]
+    pub fn d_belief(&self) -> usize {
+        let n = self.d_state();
+        if self.stochastic().is_some() { n + n * n } else { n }
     }
 
     /// Checks the sizes.
@@ -167,6 +180,7 @@ trait Erased: fmt::Debug + Send + Sync {
     fn noise(&self) -> Noise;
     fn start_range(&self) -> Range<usize>;
     fn system_len(&self) -> usize;
+    fn stochastic(&self) -> Option<&StochasticLds>;
     fn validate(&self) -> Result<()>;
     fn stored_form(&self) -> serde_json::Result<Value>;
     /// Its own kind alone.
@@ -200,6 +214,9 @@ impl<B: BaseModel> Erased for B {
     }
     fn system_len(&self) -> usize {
         BaseModel::system_len(self)
+    }
+    fn stochastic(&self) -> Option<&StochasticLds> {
+        BaseModel::stochastic(self)
     }
     fn validate(&self) -> Result<()> {
         BaseModel::validate(self)

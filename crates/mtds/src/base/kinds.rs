@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Base, BaseModel, Gru, Lds, OrthogonalRnn, Pharmacodynamic, Rnn};
+use super::{Base, BaseModel, Gru, Lds, OrthogonalRnn, Pharmacodynamic, Rnn, StochasticLds};
 
 /// The kinds of base model that can be read; those of this crate, and those that a user adds.
 ///
@@ -25,6 +25,7 @@ impl Kinds {
     pub fn built_in() -> Self {
         Self::none()
             .with::<Lds>()
+            .with::<StochasticLds>()
             .with::<Rnn>()
             .with::<OrthogonalRnn>()
             .with::<Gru>()

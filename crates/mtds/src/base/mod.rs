@@ -15,6 +15,7 @@ mod erased;
 pub mod kalman;
 mod kinds;
 pub mod lds;
+mod likelihood;
 pub mod pd;
 pub mod recurrent;
 
@@ -23,8 +24,10 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use custom::{Custom, Step};
 pub use emission::{Noise, NoiseForm};
 pub use erased::Base;
+pub use kalman::StochasticLds;
 pub use kinds::Kinds;
 pub use lds::{InputMap, Lds};
+pub(crate) use likelihood::{Given, Likelihood};
 pub use pd::Pharmacodynamic;
 pub use recurrent::{Gru, OrthogonalRnn, Rnn};
 
@@ -116,6 +119,12 @@ pub trait BaseModel: Clone + std::fmt::Debug + Send + Sync + Serialize + Deseria
 
     /// The block of θ that holds the initial state.
     fn start_range(&self) -> std::ops::Range<usize>;
+
+    /// The linear system with process noise that this one is, if its state is random given θ: likelihoods then come
+    /// from a filter, and the rollout is that of the mean.
+    fn stochastic(&self) -> Option<&StochasticLds> {
+        None
+    }
 
     /// Forgets the type: `Base::new(self)`. Written out in the crate that defines the base model, so that its rollouts are
     /// compiled there and nowhere else.

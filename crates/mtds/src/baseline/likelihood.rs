@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::spread::Residuals;
 use crate::base::emission::{Batch, Group, Pull};
-use crate::base::{Base, TraceGradient};
+use crate::base::{Base, Given, Likelihood};
 use crate::family::Family;
 use crate::learn::{Objective, ParameterGroup, StepReport};
 use crate::model::{GroupInputs, Model};
@@ -118,18 +118,11 @@ impl LikelihoodObjective {
 
 /// Adds the log likelihood of a group of sequences, and its gradient.
 fn pull(base: &Base, theta: &[f64], group: &Group<f64>, sum: &mut Pulled) {
-    let (inputs, mut trace) = (GroupInputs::<f64>::new(group), base.trace(group.n_time));
-    base.roll_out(theta, None, inputs.drive(group), &mut trace);
+    let (inputs, mut likelihood) = (GroupInputs::<f64>::new(group), Likelihood::new(base, group));
+    let given = Given { base, theta, start: None, drive: inputs.drive(group), group };
     let weights = vec![1.0; group.n_members()];
-    let mut d_outputs = vec![0.0; trace.outputs.len()];
-    let gradients = (d_outputs.as_mut_slice(), sum.d_theta.as_mut_slice());
-    sum.log_likelihood += base.noise().pull(theta, &trace.outputs, group, Pull::Dense(&weights), gradients);
-    let mut d_start = vec![0.0; base.d_state()];
-    let gradient = TraceGradient { outputs: &d_outputs, theta: &mut sum.d_theta, start: &mut d_start };
-    base.pull_back(theta, inputs.drive(group), &trace, gradient);
-    for (at, d) in base.start_range().zip(d_start) {
-        sum.d_theta[at] += d;
-    }
+    likelihood.run(given);
+    sum.log_likelihood += likelihood.pull(given, Pull::Dense(&weights), &mut sum.d_theta);
 }
 
 impl Objective for LikelihoodObjective {

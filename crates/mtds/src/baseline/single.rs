@@ -226,8 +226,7 @@ impl SingleTask {
         random: &mut Random,
     ) -> Result<(Forecast, SingleTaskFit)> {
         let fit = self.infer(outputs, inputs, random)?;
-        let seen = outputs.n_time();
-        let forecast = fit.model.forecast(&fit.posterior, inputs, seen..seen + horizon, random)?;
+        let forecast = fit.model.forecast(&fit.posterior, outputs, inputs, horizon, random)?;
         Ok((forecast, fit))
     }
 }

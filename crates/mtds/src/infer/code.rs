@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::carried::CarriedState;
 use super::{GaussianMixture, LogTarget, MapLaplace, Points, Posterior, map_laplace};
 use crate::base::emission::{Group, Noise};
+use crate::base::{Given, Likelihood};
 use crate::family::Signal;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real};
 use crate::model::{Buffers, CodePacks, GroupInputs, Model, Precision};
@@ -135,15 +136,17 @@ impl<R: Real> Kernel for DensityChunk<'_, R> {
         let noise = base.noise();
         let inputs = GroupInputs::<Pack<R, A>>::new(group);
         let mut buffers = Buffers::<Pack<R, A>>::new(model);
-        let mut trace = base.trace(group.n_time);
+        let mut likelihood = Likelihood::new(base, group);
         let mut densities = [0.0; LANES];
         for (pack, out) in self.out.chunks_mut(LANES).enumerate() {
             let point = self.codes.pack::<A>(self.first + pack);
             generate(model, target.parameters, &noise, &point, &mut buffers);
             let start =
-                start_pack(self.starts, base.d_state(), (self.first + pack) * LANES, self.codes.len());
-            base.roll_out(&buffers.theta, start.as_deref(), inputs.drive(group), &mut trace);
-            noise.log_density(&buffers.theta, &trace.outputs, group, &mut densities);
+                start_pack(self.starts, base.d_belief(), (self.first + pack) * LANES, self.codes.len());
+            let (theta, drive) = (&buffers.theta, inputs.drive(group));
+            let given = Given { base, theta, start: start.as_deref(), drive, group };
+            likelihood.run(given);
+            likelihood.log_density(given, &mut densities);
             out.iter_mut().zip(&densities).for_each(|(o, d)| *o += d);
         }
     }
@@ -165,9 +168,17 @@ pub(super) fn generate<S: Lanes>(
     }
 }
 
+/// θ of one pack of points u, on its own.
+#[inline(always)]
+pub(crate) fn generate_theta<S: Lanes>(model: &Model, parameters: &[S::Real], point: &[S]) -> Vec<S> {
+    let mut buffers = Buffers::new(model);
+    generate(model, parameters, &model.base().noise(), point, &mut buffers);
+    buffers.theta
+}
+
 /// Carried states of the sixteen points from `first`; `None` where there are none.
 #[inline(always)]
-fn start_pack<S: Lanes>(starts: &[f64], d_state: usize, first: usize, n: usize) -> Option<Vec<S>> {
+pub(super) fn start_pack<S: Lanes>(starts: &[f64], d_state: usize, first: usize, n: usize) -> Option<Vec<S>> {
     if starts.is_empty() {
         return None;
     }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::code::generate;
 use super::{CodeTarget, Evaluator, GaussianMixture, Points, SmoothTarget};
 use crate::base::emission::Pull;
-use crate::base::{Trace, TraceGradient};
+use crate::base::{Given, Likelihood};
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, dispatch};
 use crate::model::{Buffers, CodePacks, GroupInputs, Precision};
 
@@ -77,26 +77,21 @@ struct Scratch<S: Lanes> {
     d_point: Vec<S>,
     inputs: GroupInputs<S>,
     buffers: Buffers<S>,
-    trace: Trace<S>,
-    d_outputs: Vec<S>,
+    likelihood: Likelihood<S>,
     d_theta: Vec<S>,
-    d_start: Vec<S>,
 }
 
 impl<S: Lanes> Scratch<S> {
     #[inline(always)]
     fn new(target: &CodeTarget<'_, S::Real>) -> Self {
         let (model, base, dim) = (target.model, target.model.base(), target.prior.dim());
-        let (buffers, trace) = (Buffers::new(model), base.trace(target.group.n_time));
         Self {
             point: vec![S::zero(); dim],
             d_point: vec![S::zero(); dim],
             inputs: GroupInputs::new(&target.group),
-            d_outputs: vec![S::zero(); trace.outputs.len()],
+            buffers: Buffers::new(model),
+            likelihood: Likelihood::new(base, &target.group),
             d_theta: vec![S::zero(); model.layout().d_theta()],
-            d_start: vec![S::zero(); base.d_state()],
-            buffers,
-            trace,
         }
     }
 
@@ -105,18 +100,13 @@ impl<S: Lanes> Scratch<S> {
     fn log_likelihood(&mut self, target: &CodeTarget<'_, S::Real>) -> S {
         let (model, base, group) = (target.model, target.model.base(), &target.group);
         let noise = base.noise();
-        let (theta_of, trace) = (&mut self.buffers, &mut self.trace);
+        let theta_of = &mut self.buffers;
         generate(model, target.parameters, &noise, &self.point, theta_of);
-        let drive = self.inputs.drive(group);
-        base.roll_out(&theta_of.theta, None, drive, trace);
+        let (theta, drive) = (&theta_of.theta, self.inputs.drive(group));
+        let given = Given { base, theta, start: None, drive, group };
+        self.likelihood.run(given);
         self.d_theta.fill(S::zero());
-        let one = [S::one()];
-        let gradients = (self.d_outputs.as_mut_slice(), self.d_theta.as_mut_slice());
-        let density = noise.pull(&theta_of.theta, &trace.outputs, group, Pull::Dense(&one), gradients);
-        let gradient =
-            TraceGradient { outputs: &self.d_outputs, theta: &mut self.d_theta, start: &mut self.d_start };
-        base.pull_back(&theta_of.theta, drive, trace, gradient);
-        base.start_range().zip(&self.d_start).for_each(|(at, &d)| self.d_theta[at] += d);
+        let density = self.likelihood.pull(given, Pull::Dense(&[S::one()]), &mut self.d_theta);
         let d_code = model.d_code();
         if target.infers_noise() {
             self.d_point[d_code] =

@@ -9,6 +9,7 @@
 //! * [`proposed`](proposed()): draws of a belief that is already there, e.g. an inference network's, weighed;
 //! * [`nuts`](nuts()): Hamiltonian Monte Carlo without U-turns, for posteriors that no mixture fits.
 
+mod belief;
 mod bfgs;
 mod carried;
 mod code;
@@ -39,9 +40,10 @@ mod weighted;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use belief::Observed;
 pub use carried::CarriedState;
-pub(crate) use code::DensityChunk;
 pub use code::{CodeTarget, NoiseBelief};
+pub(crate) use code::{DensityChunk, generate_theta};
 pub(crate) use code_gradient::{GradientPack, PackGradient, plain_evaluator};
 pub use ensemble::{Candidate, Ensemble};
 pub use ensemble_tracker::EnsembleTracker;

@@ -16,10 +16,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::belief::Observed;
 use super::carried::CarriedState;
 use super::code::{CodeTarget, NoiseBelief};
 use super::missed;
-use super::{AdaptiveImportance, GaussianMixture, Posterior, Start, adaptive_importance};
+use super::{AdaptiveImportance, GaussianMixture, Points, Posterior, Start, adaptive_importance};
 use crate::base::emission::Group;
 use crate::family::Signal;
 use crate::model::Model;
@@ -299,7 +300,7 @@ impl<'m> Tracker<'m> {
     fn anchor_here(&self) -> Result<Option<Anchor>> {
         let Some(posterior) = &self.posterior else { return Ok(None) };
         let mixture = posterior.mixture().unwrap_or(&self.anchor.prior);
-        let states = self.last_states(posterior)?;
+        let states = self.beliefs(posterior.draws())?;
         let log_evidence = posterior.log_evidence().unwrap_or(f64::NEG_INFINITY);
         Ok(Some(Anchor {
             step: self.n_observed_steps(),
@@ -309,29 +310,12 @@ impl<'m> Tracker<'m> {
         }))
     }
 
-    fn last_states(&self, posterior: &Posterior) -> Result<Vec<f64>> {
-        let (_, inputs) = self.history()?;
-        let rollout = self.simulate(posterior.draws(), inputs.as_ref(), self.n_stored())?;
-        Ok(rollout.last_states)
-    }
-
-    /// Rollouts of these points from the anchor on, `n_time` steps, with inputs in model units.
-    pub(crate) fn simulate(
-        &self,
-        points: &super::Points,
-        inputs: Option<&Signal>,
-        n_time: usize,
-    ) -> Result<crate::model::Rollout> {
-        let codes =
-            crate::model::CodePacks::from_fn(points.len(), self.model.d_code(), |i, d| points.column(d)[i]);
-        let states = self.anchor.state.as_ref().map(|state| state.states(points));
-        let start = states.as_deref().map_or(crate::model::Start::Initial, crate::model::Start::States);
-        self.model.simulate(&codes, start, inputs, n_time)
-    }
-
-    /// Inputs since the anchor, in model units, row-major.
-    pub(crate) fn stored_inputs(&self) -> &[f64] {
-        &self.inputs
+    /// What is known of the state after the last observation, for each point: n × d_belief.
+    pub(crate) fn beliefs(&self, points: &Points) -> Result<Vec<f64>> {
+        let (outputs, inputs) = self.history()?;
+        let group = &Group::single(&outputs, inputs.as_ref(), self.model.base().d_input())?;
+        let start = self.anchor.state.as_ref();
+        Ok(Observed { model: self.model, parameters: &self.parameters, group, start }.beliefs(points))
     }
 
     /// Random numbers for what is drawn from the posterior.

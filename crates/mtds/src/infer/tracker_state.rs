@@ -75,6 +75,7 @@ struct Sizes {
     d_code: usize,
     /// Of what is inferred: the code, perhaps with the noise.
     dim: usize,
+    /// Of what is known of a state.
     d_state: usize,
     d_obs: usize,
     d_input: usize,
@@ -87,7 +88,7 @@ impl Sizes {
         Self {
             d_code,
             dim: d_code + noise,
-            d_state: base.d_state(),
+            d_state: base.d_belief(),
             d_obs: base.d_obs(),
             d_input: base.d_input(),
         }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::particles::GroupInputs;
 use super::{CodePacks, Model};
 use crate::base::emission::{Group, Pull};
-use crate::base::{Trace, TraceGradient};
+use crate::base::{Given, Likelihood};
 use crate::family::Family;
 use crate::generator::Tape;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
@@ -210,13 +210,15 @@ struct Scratch<S> {
     adapted: Vec<S>,
     /// θ of one sequence's packs.
     thetas: Vec<S>,
-    /// Rollouts of one sequence's packs; only the first is used where there are windows.
-    traces: Vec<Trace<S>>,
-    /// States at which the windows of each pack begin; the first, that of θ, is not written.
+    /// Passes over one sequence, of each of its packs; only the first is used where there are windows.
+    likelihoods: Vec<Likelihood<S>>,
+    /// What is known of the states at which the windows of each pack begin; the first, that of θ, is not written.
     starts: Vec<S>,
     d_theta: Vec<S>,
-    d_outputs: Vec<S>,
 }
+
+/// What is passed over, and what keeps the pass.
+type Pass<'s, S> = (Given<'s, S>, &'s mut Likelihood<S>);
 
 /// The windows of one sequence, and their inputs in every lane.
 struct Windows<'a, S: Scalar> {
@@ -245,10 +247,9 @@ impl Kernel for OwnChunk<'_> {
             codes: vec![],
             adapted: vec![P::zero(); n_packs * network.d_out],
             thetas: vec![P::zero(); packs * layout.d_theta()],
-            traces: (0..packs).map(|_| self.model.spec.base.trace(0)).collect(),
+            likelihoods: vec![],
             starts: vec![],
             d_theta: vec![P::zero(); layout.d_theta()],
-            d_outputs: vec![],
         };
         let mut found = OwnResult { parameters: vec![0.0; self.parameters.len()], ..OwnResult::default() };
         for (place, i) in self.sequences.clone().enumerate() {
@@ -295,7 +296,7 @@ impl OwnChunk<'_> {
         let (phi, shared) = self.parameters.split_at(network.n_parameters());
         let packs = self.codes.packs_each();
         let (d_code, d_out, d_theta) = (network.d_code, network.d_out, layout.d_theta());
-        scratch.starts.resize(packs * windows.groups.len() * self.model.spec.base.d_state(), Pack::zero());
+        scratch.starts.resize(packs * windows.groups.len() * self.model.spec.base.d_belief(), Pack::zero());
         for p in 0..packs {
             let place = first + p;
             scratch.codes.extend(self.codes.codes.pack::<A>(i * packs + p));
@@ -316,45 +317,43 @@ impl OwnChunk<'_> {
         windows: &Windows<'_, Pack<f32, A>>,
         scratch: &mut Scratch<Pack<f32, A>>,
     ) -> [f64; LANES] {
-        let base = &self.model.spec.base;
-        let (n_windows, n, d_theta) = (windows.groups.len(), base.d_state(), self.model.layout.d_theta());
+        let (n_windows, n) = (windows.groups.len(), self.model.spec.base.d_belief());
         let (mut total, mut densities) = ([0.0; LANES], [0.0; LANES]);
         for w in 0..n_windows {
-            let trace = self.roll_window(p, w, windows, scratch);
-            let theta = &scratch.thetas[p * d_theta..(p + 1) * d_theta];
-            let trace = &scratch.traces[trace];
-            base.noise().log_density(theta, &trace.outputs, &windows.groups[w], &mut densities);
+            let (given, likelihood) = self.window((p, w), windows, scratch);
+            likelihood.turn_to(given.base, given.group);
+            likelihood.run(given);
+            likelihood.log_density(given, &mut densities);
             for lane in 0..LANES {
                 total[lane] += densities[lane];
             }
             if w + 1 < n_windows {
                 let next = (p * n_windows + w + 1) * n;
-                scratch.starts[next..next + n].copy_from_slice(&trace.states[trace.n_time * n..]);
+                scratch.starts[next..next + n].copy_from_slice(scratch.likelihoods[0].end());
             }
         }
         total
     }
 
-    /// Rolls one window of a pack out, from θ's start or the state that was kept; returns which trace has it.
+    /// One window of a pack, from θ's start or what was kept, and the pass that goes over it.
     #[inline(always)]
-    fn roll_window<A: Arch>(
-        &self,
-        p: usize,
-        w: usize,
-        windows: &Windows<'_, Pack<f32, A>>,
-        scratch: &mut Scratch<Pack<f32, A>>,
-    ) -> usize {
+    fn window<'s, A: Arch>(
+        &'s self,
+        (p, w): (usize, usize),
+        windows: &'s Windows<'_, Pack<f32, A>>,
+        scratch: &'s mut Scratch<Pack<f32, A>>,
+    ) -> Pass<'s, Pack<f32, A>> {
         let (base, group) = (&self.model.spec.base, &windows.groups[w]);
-        let (n_windows, n, d_theta) = (windows.groups.len(), base.d_state(), self.model.layout.d_theta());
+        let (n_windows, n, d_theta) = (windows.groups.len(), base.d_belief(), self.model.layout.d_theta());
         let which = if n_windows == 1 { p } else { 0 };
-        if scratch.traces[which].n_time != group.n_time {
-            scratch.traces[which] = base.trace(group.n_time);
+        while scratch.likelihoods.len() <= which {
+            scratch.likelihoods.push(Likelihood::new(base, group));
         }
         let theta = &scratch.thetas[p * d_theta..(p + 1) * d_theta];
         let at = (p * n_windows + w) * n;
         let start = (w > 0).then(|| &scratch.starts[at..at + n]);
-        base.roll_out(theta, start, windows.inputs[w].drive(group), &mut scratch.traces[which]);
-        which
+        let given = Given { base, theta, start, drive: windows.inputs[w].drive(group), group };
+        (given, &mut scratch.likelihoods[which])
     }
 
     /// Gradients of the weighted likelihoods: shared blocks are added to `parameters`, hidden layers left on the tape.
@@ -393,23 +392,15 @@ impl OwnChunk<'_> {
         weight: Pack<f32, A>,
         scratch: &mut Scratch<Pack<f32, A>>,
     ) {
-        let (base, group, n_theta) = (&self.model.spec.base, &windows.groups[w], self.model.layout.d_theta());
-        // The rollout of a whole sequence is still there; that of a window has given way to the next.
-        let which = if windows.groups.len() == 1 { p } else { self.roll_window(p, w, windows, scratch) };
-        scratch.d_outputs.resize(group.n_time * group.d_obs, Pack::zero());
-        let mut d_start = vec![Pack::zero(); base.d_state()];
-        let theta = &scratch.thetas[p * n_theta..(p + 1) * n_theta];
-        let trace = &scratch.traces[which];
-        let gradients = (scratch.d_outputs.as_mut_slice(), scratch.d_theta.as_mut_slice());
-        base.noise().pull(theta, &trace.outputs, group, Pull::Dense(&[weight]), gradients);
-        let outputs = &scratch.d_outputs;
-        let gradient = TraceGradient { outputs, theta: &mut scratch.d_theta, start: &mut d_start };
-        base.pull_back(theta, windows.inputs[w].drive(group), trace, gradient);
-        if w == 0 {
-            for (at, &d) in base.start_range().zip(&d_start) {
-                scratch.d_theta[at] += d;
-            }
+        let mut d_theta = std::mem::take(&mut scratch.d_theta);
+        let (given, likelihood) = self.window((p, w), windows, scratch);
+        // The pass over a whole sequence is still there; that over a window has given way to the next.
+        if windows.groups.len() > 1 {
+            likelihood.turn_to(given.base, given.group);
+            likelihood.run(given);
         }
+        likelihood.pull(given, Pull::Dense(&[weight]), &mut d_theta);
+        scratch.d_theta = d_theta;
     }
 
     /// Gradients with respect to the codes of one sequence, after [`OwnChunk::pull_back`].

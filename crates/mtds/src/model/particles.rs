@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::Model;
 use crate::base::emission::{Batch, Group, Pull};
-use crate::base::{Base, Drive, Trace, TraceGradient};
+use crate::base::{Base, Drive, Given, Likelihood};
 use crate::generator::Tape;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, Scalar, dispatch};
 
@@ -283,14 +283,16 @@ impl Kernel for ScoreChunk<'_> {
     fn run<A: Arch>(self) {
         type P<A> = Pack<f32, A>;
         let base = &self.model.spec.base;
-        let noise = base.noise();
         let mut buffers = Buffers::<P<A>>::new(self.model);
         let mut parts: Vec<_> = self.batch.groups.iter().map(|g| GroupPart::new(base, g)).collect();
         for (pack, rows) in self.rows.chunks_exact_mut(self.batch.n_seq).enumerate() {
             buffers.generate(self.model, self.parameters, &self.codes.pack::<A>(self.first + pack));
             for (group, part) in self.batch.groups.iter().zip(&mut parts) {
-                base.roll_out(&buffers.theta, None, part.inputs.drive(group), &mut part.trace);
-                noise.scores(&buffers.theta, &part.trace.outputs, group, &mut part.scores);
+                let GroupPart { inputs, likelihood, scores } = part;
+                let (theta, drive) = (&buffers.theta, inputs.drive(group));
+                let given = Given { base, theta, start: None, drive, group };
+                likelihood.run(given);
+                likelihood.scores(given, scores);
                 for (&i, score) in group.members.iter().zip(&part.scores) {
                     rows[i] = score.to_array();
                 }
@@ -302,20 +304,17 @@ impl Kernel for ScoreChunk<'_> {
 /// Buffers of one group of sequences.
 struct GroupPart<S> {
     inputs: GroupInputs<S>,
-    trace: Trace<S>,
-    /// LogLikelihoods, or weights, of the members.
+    likelihood: Likelihood<S>,
+    /// Log likelihoods, or weights, of the members.
     scores: Vec<S>,
-    d_outputs: Vec<S>,
 }
 
-impl<S: Scalar> GroupPart<S> {
+impl<S: Lanes> GroupPart<S> {
     fn new(base: &Base, group: &Group<S::Real>) -> Self {
-        let trace = base.trace(group.n_time);
         Self {
             inputs: GroupInputs::new(group),
+            likelihood: Likelihood::new(base, group),
             scores: vec![S::zero(); group.n_members()],
-            d_outputs: vec![S::zero(); trace.outputs.len()],
-            trace,
         }
     }
 }
@@ -373,8 +372,6 @@ impl GradientChunk<'_> {
         d_theta: &mut [Pack<f32, A>],
     ) -> f64 {
         let base = &self.model.spec.base;
-        let (noise, start) = (base.noise(), base.start_range());
-        let mut d_start = vec![Pack::zero(); base.d_state()];
         let mut total = 0.0;
         for (group, part) in self.batch.groups.iter().zip(parts) {
             let sparse = self.sparse_pull(pack, group);
@@ -390,16 +387,10 @@ impl GradientChunk<'_> {
                 Weights::Sparse(_) if lanes.iter().all(|l| l.is_empty()) => continue,
                 Weights::Sparse(_) => Pull::Sparse(&lanes),
             };
-            let drive = part.inputs.drive(group);
-            base.roll_out(theta, None, drive, &mut part.trace);
-            let gradients = (part.d_outputs.as_mut_slice(), &mut *d_theta);
-            let weighted = noise.pull(theta, &part.trace.outputs, group, pull, gradients);
+            let given = Given { base, theta, start: None, drive: part.inputs.drive(group), group };
+            part.likelihood.run(given);
+            let weighted = part.likelihood.pull(given, pull, d_theta);
             total += (0..LANES).map(|l| f64::from(weighted.lane(l))).sum::<f64>();
-            let gradient = TraceGradient { outputs: &part.d_outputs, theta: d_theta, start: &mut d_start };
-            base.pull_back(theta, drive, &part.trace, gradient);
-            for (at, &d) in start.clone().zip(&d_start) {
-                d_theta[at] += d;
-            }
         }
         total
     }

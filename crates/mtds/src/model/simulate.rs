@@ -15,7 +15,7 @@ use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
 pub enum Start<'a> {
     /// At the model's own initial state.
     Initial,
-    /// At these states, one per code: M × d_state, row-major.
+    /// At what is known of the states, one row per code: M × [`Base::d_belief`](crate::base::Base::d_belief).
     States(&'a [f64]),
 }
 
@@ -94,10 +94,10 @@ impl Kernel for SimulatePack<'_> {
             rows.flatten().map(|&u| Pack::splat(u as f32)).collect()
         });
         let quiet = vec![false; self.n_time];
-        let (n, p) = (base.d_state(), base.d_obs());
+        let (n, p, width) = (base.d_state(), base.d_obs(), base.d_belief());
         let start: Option<Vec<Pack<f32, A>>> = match self.start {
             Start::Initial => None,
-            Start::States(states) => Some((0..n).map(|d| self.lane_states(states, n, d)).collect()),
+            Start::States(states) => Some((0..width).map(|d| self.lane_states(states, width, d)).collect()),
         };
         let mut trace = base.trace(self.n_time);
         let drive = Drive { inputs: &inputs, quiet: &quiet };

@@ -26,6 +26,15 @@ pub struct Forecast {
     weights: Vec<f64>,
     means: Vec<f64>,
     noise: DrawNoise,
+    paths: Option<Paths>,
+}
+
+/// One future per draw where steps hang together beyond their means: what [`Forecast::draws`] gives.
+#[derive(Clone, Debug, PartialEq)]
+struct Paths {
+    /// `n_draws × n_time × d_obs`, without the noise.
+    values: Vec<f64>,
+    noise: DrawNoise,
 }
 
 impl Forecast {
@@ -54,7 +63,37 @@ impl Forecast {
         check_finite("mean of a forecast, entry", &means)?;
         let sizes = Sizes { n_draws, n_time: means.len() / (n_draws * d_obs), d_obs };
         noise.check(sizes)?;
-        Ok(Self { first_step, sizes, weights, means, noise })
+        Ok(Self { first_step, sizes, weights, means, noise, paths: None })
+    }
+
+    /// The same with one future for each draw, and the noise that is still to be added to it.
+    ///
+    /// Single steps stay as they are. Where the noise of a draw hangs together over time, as that of a random state does,
+    /// these are drawn from all steps together.
+    ///
+    /// # Shapes
+    /// `paths`: as the means of the draws.
+    ///
+    /// # Errors
+    /// As [`Forecast::new`].
+    pub fn with_paths(mut self, paths: Vec<f64>, noise: DrawNoise) -> Result<Self> {
+        if paths.len() != self.means.len() {
+            return Err(Error::shape("paths of a forecast", self.means.len(), paths.len()));
+        }
+        check_finite("path of a forecast, entry", &paths)?;
+        noise.check(self.sizes)?;
+        self.paths = Some(Paths { values: paths, noise });
+        Ok(self)
+    }
+
+    /// One future of each draw before the noise is added, and that noise: its mean where none was drawn.
+    pub(super) fn paths(&self) -> (&[f64], &DrawNoise) {
+        self.paths.as_ref().map_or((&self.means, &self.noise), |paths| (&paths.values, &paths.noise))
+    }
+
+    /// Whether futures hang together beyond the means of draws.
+    pub(super) fn has_paths(&self) -> bool {
+        self.paths.is_some()
     }
 
     /// The absolute step of row 0.
@@ -155,13 +194,14 @@ impl Forecast {
     #[must_use]
     pub fn draws(&self, n: usize, random: &mut Random) -> Vec<f64> {
         let length = self.n_time() * self.d_obs();
+        let (means, noise) = self.paths();
         let mut paths = Vec::with_capacity(n * length);
         for _ in 0..n {
             let i = pick(&self.weights, random.random());
             let from = paths.len();
-            paths.extend_from_slice(&self.means[i * length..][..length]);
+            paths.extend_from_slice(&means[i * length..][..length]);
             for (t, row) in paths[from..].chunks_exact_mut(self.d_obs()).enumerate() {
-                self.noise.at(self.sizes, i, t).add_to(row, random);
+                noise.at(self.sizes, i, t).add_to(row, random);
             }
         }
         paths
@@ -210,8 +250,15 @@ impl Forecast {
         }
         check_finite("offset of output", offset)?;
         check_positive("scale", scale)?;
-        let means = self.means.iter().enumerate().map(|(k, m)| offset[k % d] + scale[k % d] * m).collect();
-        Self::new(self.first_step, d, self.weights.clone(), means, self.noise.scaled(scale))
+        let moved = |values: &[f64]| {
+            values.iter().enumerate().map(|(k, m)| offset[k % d] + scale[k % d] * m).collect()
+        };
+        let weights = self.weights.clone();
+        let rescaled = Self::new(self.first_step, d, weights, moved(&self.means), self.noise.scaled(scale))?;
+        match &self.paths {
+            Some(paths) => rescaled.with_paths(moved(&paths.values), paths.noise.scaled(scale)),
+            None => Ok(rescaled),
+        }
     }
 
     /// `of` every marginal, row-major; in parallel, each on its own, so threads do not change the result.

@@ -1,15 +1,15 @@
 //! Forecasts: posterior draws rolled on beyond the last observation, of a tracked sequence or of a whole one.
 //!
 //! ```text
-//! p(y_{t+h} | y_{1:t}) ≈ Σ_m w_m N(y_{t+h} | ŷ_{t+h}(z_m), S_m)
+//! p(y_{t+h} | y_{1:t}) ≈ Σ_m w_m N(y_{t+h} | ŷ_{t+h}(z_m), S_m)        S_m by step where the state is random (`ahead`)
 //! ```
 
-use std::ops::Range;
-
+use super::ahead::Ahead;
 use super::{DrawNoise, Forecast};
 use crate::base::NoiseForm;
+use crate::base::emission::Group;
 use crate::family::Signal;
-use crate::infer::{Points, Posterior, Tracker};
+use crate::infer::{Observed, Points, Posterior, Tracker};
 use crate::model::{CodePacks, Model, Rollout, Start};
 use crate::random::Random;
 use crate::{Error, Result};
@@ -27,59 +27,50 @@ impl Tracker<'_> {
     /// # Errors
     /// No steps asked for; future inputs missing, too short, of the wrong width or not finite.
     pub fn forecast(&mut self, n_time: usize, future_inputs: Option<&Signal>) -> Result<Forecast> {
-        if n_time == 0 {
-            return Err(Error::setting("horizon", "found 0; expected at least one step"));
-        }
-        self.update()?;
-        let inputs = self.all_inputs(n_time, future_inputs)?;
+        check_horizon(n_time)?;
+        let model = self.model();
+        let inputs = future_inputs_of(model, self.n_observed_steps(), n_time, future_inputs)?;
         let posterior = self.update()?.clone();
         let (points, weights) = thinned_draws(&posterior, self.random());
-        let past = self.n_stored();
-        let rollout = self.simulate(&points, inputs.as_ref(), past + n_time)?;
-        assemble(self.model(), self.n_observed_steps(), past, (&points, weights), &rollout)
-    }
-
-    /// Stored inputs followed by the future ones, in model units.
-    fn all_inputs(&self, n_time: usize, future: Option<&Signal>) -> Result<Option<Signal>> {
-        let width = self.model().base().d_input();
-        crate::base::emission::check_inputs(future, n_time, width)?;
-        let Some(future) = future.filter(|_| width > 0) else { return Ok(None) };
-        let future = future.slice(0..n_time);
-        if let Some(at) = future.values().iter().position(|u| !u.is_finite()) {
-            let what = format!("future inputs at step {}", self.n_observed_steps() + at / width + 1);
-            let hint = "; inputs cannot be missing";
-            return Err(Error::NotFinite { what, value: future.values()[at], hint });
-        }
-        let future = self.model().scaling().inputs_to_model(&future)?;
-        let values = [self.stored_inputs(), future.values()].concat();
-        Ok(Some(Signal::new(self.n_stored() + n_time, width, values)?))
+        let beliefs = self.beliefs(&points)?;
+        let from = From { model, first_step: self.n_observed_steps(), beliefs };
+        from.forecast((&points, weights), inputs.as_ref(), n_time, self.random())
     }
 }
 
 impl Model {
-    /// The forecast of `steps` (from 0) under a posterior of the sequence's first `steps.start` steps, in data
-    /// units.
+    /// The forecast of the `n_time` steps after `outputs`, under a posterior that these gave, in data units.
     ///
     /// # Shapes
-    /// `posterior`: of codes, or of codes with δ behind them; `inputs` (data units), from the first step of the
-    /// sequence on: at least steps.end × d_input, needed if the model has inputs.
+    /// `posterior`: of codes, or of codes with δ behind them; `outputs` (data units, NaN = missing): any number of
+    /// steps, even none; `inputs` (data units), from the first step of the sequence on: at least
+    /// (outputs + n_time) × d_input, needed if the model has inputs.
     ///
     /// # Errors
-    /// No steps asked for; a posterior of another dimension; inputs missing, too short, of the wrong width or not
-    /// finite.
+    /// No steps asked for; a posterior of another dimension; outputs of another width; inputs missing, too short, of the
+    /// wrong width or not finite.
     pub fn forecast(
         &self,
         posterior: &Posterior,
+        outputs: &Signal,
         inputs: Option<&Signal>,
-        steps: Range<usize>,
+        n_time: usize,
         random: &mut Random,
     ) -> Result<Forecast> {
-        if steps.is_empty() {
-            return Err(Error::setting("horizon", "found 0; expected at least one step"));
-        }
+        check_horizon(n_time)?;
+        let past = outputs.n_time();
         let (points, weights) = thinned_draws(posterior, random);
-        let rollout = self.roll_out(&points, inputs, steps.end)?;
-        assemble(self, steps.start, steps.start, (&points, weights), &rollout)
+        self.check_points(&points)?;
+        crate::base::emission::check_inputs(inputs, past + n_time, self.base().d_input())?;
+        let future = inputs.map(|inputs| inputs.slice(past..past + n_time));
+        let future = future_inputs_of(self, past, n_time, future.as_ref())?;
+        let inputs = inputs.map(|u| self.scaling().inputs_to_model(&u.slice(0..past))).transpose()?;
+        let outputs = self.scaling().outputs_to_model(outputs)?;
+        let group = Group::single(&outputs, inputs.as_ref(), self.base().d_input())?;
+        let observed = Observed { model: self, parameters: self.parameters(), group: &group, start: None };
+        let beliefs = observed.beliefs(&points);
+        let from = From { model: self, first_step: past, beliefs };
+        from.forecast((&points, weights), future.as_ref(), n_time, random)
     }
 
     /// Rollouts of codes, perhaps with δ behind them, from the beginning; inputs in data units.
@@ -89,14 +80,42 @@ impl Model {
         inputs: Option<&Signal>,
         n_time: usize,
     ) -> Result<Rollout> {
-        let k = self.d_code();
-        if !(k..=k + 1).contains(&points.dim()) {
-            return Err(Error::shape("posterior", format!("{k} or {} dimensions", k + 1), points.dim()));
-        }
+        self.check_points(points)?;
         let inputs = inputs.map(|inputs| self.scaling().inputs_to_model(inputs)).transpose()?;
-        let codes = CodePacks::from_fn(points.len(), k, |i, d| points.column(d)[i]);
+        let codes = CodePacks::from_fn(points.len(), self.d_code(), |i, d| points.column(d)[i]);
         self.simulate(&codes, Start::Initial, inputs.as_ref(), n_time)
     }
+
+    fn check_points(&self, points: &Points) -> Result<()> {
+        let k = self.d_code();
+        if (k..=k + 1).contains(&points.dim()) {
+            return Ok(());
+        }
+        Err(Error::shape("posterior", format!("{k} or {} dimensions", k + 1), points.dim()))
+    }
+}
+
+fn check_horizon(n_time: usize) -> Result<()> {
+    if n_time > 0 { Ok(()) } else { Err(Error::setting("horizon", "found 0; expected at least one step")) }
+}
+
+/// Inputs of the `n_time` steps after `past`, in model units; `None` for a model without.
+fn future_inputs_of(
+    model: &Model,
+    past: usize,
+    n_time: usize,
+    future: Option<&Signal>,
+) -> Result<Option<Signal>> {
+    let width = model.base().d_input();
+    crate::base::emission::check_inputs(future, n_time, width)?;
+    let Some(future) = future.filter(|_| width > 0) else { return Ok(None) };
+    let future = future.slice(0..n_time);
+    if let Some(at) = future.values().iter().position(|u| !u.is_finite()) {
+        let what = format!("future inputs at step {}", past + at / width + 1);
+        let hint = "; inputs cannot be missing";
+        return Err(Error::NotFinite { what, value: future.values()[at], hint });
+    }
+    model.scaling().inputs_to_model(&future).map(Some)
 }
 
 /// Draws and weights, at most [`MAX_DRAWS`], none of weight zero.
@@ -110,21 +129,35 @@ fn thinned_draws(posterior: &Posterior, random: &mut Random) -> (Points, Vec<f64
     (posterior.draws().select(&kept), weights)
 }
 
-/// The forecast from rollouts in model units, of which the first `past` steps are left out.
-fn assemble(
-    model: &Model,
+/// Where a forecast begins: what each draw knows of the state after the last observation.
+struct From<'a> {
+    model: &'a Model,
     first_step: usize,
-    past: usize,
-    (points, weights): (&Points, Vec<f64>),
-    rollout: &Rollout,
-) -> Result<Forecast> {
-    let d_obs = model.base().d_obs();
-    let rows = rollout.outputs.chunks_exact(rollout.n_time * d_obs);
-    let means = rows.flat_map(|row| row[past * d_obs..].to_vec()).collect();
-    let noise = draw_noise(model, points, &rollout.noise_factors);
-    let forecast = Forecast::new(first_step, d_obs, weights, means, noise)?;
-    let of = |f: &dyn Fn(usize) -> f64| (0..d_obs).map(f).collect::<Vec<f64>>();
-    forecast.rescaled(&of(&|d| model.scaling().offset(d)), &of(&|d| model.scaling().scale(d)))
+    beliefs: Vec<f64>,
+}
+
+impl From<'_> {
+    /// The forecast in data units; inputs in model units.
+    fn forecast(
+        &self,
+        (points, weights): (&Points, Vec<f64>),
+        inputs: Option<&Signal>,
+        n_time: usize,
+        random: &mut Random,
+    ) -> Result<Forecast> {
+        let (model, d_obs) = (self.model, self.model.base().d_obs());
+        let forecast = if let Some(lds) = model.base().stochastic() {
+            let ahead = Ahead { model, lds, points, beliefs: &self.beliefs, inputs, n_time };
+            ahead.forecast(self.first_step, weights, random)?
+        } else {
+            let codes = CodePacks::from_fn(points.len(), model.d_code(), |i, d| points.column(d)[i]);
+            let rollout = model.simulate(&codes, Start::States(&self.beliefs), inputs, n_time)?;
+            let noise = draw_noise(model, points, &rollout.noise_factors);
+            Forecast::new(self.first_step, d_obs, weights, rollout.outputs, noise)?
+        };
+        let of = |f: &dyn Fn(usize) -> f64| (0..d_obs).map(f).collect::<Vec<f64>>();
+        forecast.rescaled(&of(&|d| model.scaling().offset(d)), &of(&|d| model.scaling().scale(d)))
+    }
 }
 
 /// Noise of each draw; with δ among the dimensions, multiplied by e^δ.

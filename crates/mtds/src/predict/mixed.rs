@@ -21,8 +21,7 @@ impl Forecast {
     /// The mixture of forecasts of the same outputs at the same steps, with weights that need not sum to 1.
     ///
     /// # Errors
-    /// [`Error::Shape`] for none, or for steps or outputs that differ; [`Error::Setting`] for unusable weights, or for
-    /// correlated noise beside noise that changes from step to step.
+    /// [`Error::Shape`] for none, or for steps or outputs that differ; [`Error::Setting`] for unusable weights.
     pub fn mixed(mut parts: Vec<(f64, Self)>) -> Result<Self> {
         let total = check_weights(&parts.iter().map(|(weight, _)| *weight).collect::<Vec<_>>())?;
         let shape = |f: &Self| (f.first_step(), f.n_time(), f.d_obs());
@@ -40,52 +39,66 @@ impl Forecast {
             |(v, part): &(f64, Self)| part.weights().iter().map(|w| v / total * w).collect::<Vec<_>>();
         let weights = parts.iter().flat_map(scaled).collect();
         let means = parts.iter().flat_map(|(_, part)| part.means()).copied().collect();
-        let noise = joined_noise(parts.iter().map(|(_, part)| part))?;
-        Self::new(wanted.0, wanted.2, weights, means, noise)
+        let noises = parts.iter().map(|(_, part)| (part, part.noise())).collect::<Vec<_>>();
+        let mixed = Self::new(wanted.0, wanted.2, weights, means, joined_noise(&noises))?;
+        if parts.iter().all(|(_, part)| !part.has_paths()) {
+            return Ok(mixed);
+        }
+        let paths = parts.iter().flat_map(|(_, part)| part.paths().0).copied().collect();
+        let noises = parts.iter().map(|(_, part)| (part, part.paths().1)).collect::<Vec<_>>();
+        mixed.with_paths(paths, joined_noise(&noises))
     }
 }
 
 /// The noise of all draws, in the simplest form that holds that of every part.
-fn joined_noise<'a>(parts: impl Iterator<Item = &'a Forecast> + Clone) -> Result<DrawNoise> {
-    let full = parts.clone().any(|part| matches!(part.noise(), DrawNoise::Full(_)));
-    let by_step = parts.clone().any(|part| matches!(part.noise(), DrawNoise::DiagonalByStep(_)));
+fn joined_noise(parts: &[(&Forecast, &DrawNoise)]) -> DrawNoise {
+    use DrawNoise::{Diagonal, DiagonalByStep, Full, FullByStep};
+    let full = parts.iter().any(|(_, noise)| matches!(noise, Full(_) | FullByStep(_)));
+    let by_step = parts.iter().any(|(_, noise)| matches!(noise, DiagonalByStep(_) | FullByStep(_)));
+    let parts = parts.iter();
     match (full, by_step) {
-        (false, false) => Ok(DrawNoise::Diagonal(parts.flat_map(values).copied().collect())),
-        (false, true) => Ok(DrawNoise::DiagonalByStep(parts.flat_map(by_step_values).collect())),
-        (true, false) => Ok(DrawNoise::Full(parts.flat_map(factors).collect())),
+        (false, false) => Diagonal(parts.flat_map(|(_, noise)| values(noise).to_vec()).collect()),
+        (false, true) => DiagonalByStep(parts.flat_map(|(f, noise)| by_step_values(f, noise)).collect()),
+        (true, false) => Full(parts.flat_map(|(f, noise)| factors(f, noise)).collect()),
         (true, true) => {
-            let why = "found correlated outputs beside noise that changes from step to step; expected at most one of the two";
-            Err(Error::setting("noise of forecasts to mix", why))
+            let by_step = |(f, noise): &(&Forecast, &DrawNoise)| match noise {
+                Diagonal(_) | Full(_) => repeated(&factors(f, noise), f.d_obs().pow(2), f.n_time()),
+                DiagonalByStep(_) | FullByStep(_) => factors(f, noise),
+            };
+            FullByStep(parts.flat_map(by_step).collect())
         }
     }
 }
 
-fn values(part: &Forecast) -> &[f64] {
-    match part.noise() {
-        DrawNoise::Diagonal(values) | DrawNoise::DiagonalByStep(values) | DrawNoise::Full(values) => values,
-    }
+fn values(noise: &DrawNoise) -> &[f64] {
+    use DrawNoise::{Diagonal, DiagonalByStep, Full, FullByStep};
+    let (Diagonal(values) | DiagonalByStep(values) | Full(values) | FullByStep(values)) = noise;
+    values
+}
+
+/// Every row of `width` values, `times` times.
+fn repeated(values: &[f64], width: usize, times: usize) -> Vec<f64> {
+    values.chunks_exact(width).flat_map(|row| row.repeat(times)).collect()
 }
 
 /// `n_draws × n_time × d_obs`
-fn by_step_values(part: &Forecast) -> Vec<f64> {
-    match part.noise() {
-        DrawNoise::Diagonal(values) => {
-            values.chunks_exact(part.d_obs()).flat_map(|row| row.repeat(part.n_time())).collect()
-        }
-        _ => values(part).to_vec(),
+fn by_step_values(part: &Forecast, noise: &DrawNoise) -> Vec<f64> {
+    match noise {
+        DrawNoise::Diagonal(values) => repeated(values, part.d_obs(), part.n_time()),
+        _ => values(noise).to_vec(),
     }
 }
 
-/// `n_draws × d_obs × d_obs`
-fn factors(part: &Forecast) -> Vec<f64> {
+/// Factors, one for each row of standard deviations.
+fn factors(part: &Forecast, noise: &DrawNoise) -> Vec<f64> {
     let d = part.d_obs();
-    match part.noise() {
-        DrawNoise::Diagonal(values) => {
+    match noise {
+        DrawNoise::Diagonal(values) | DrawNoise::DiagonalByStep(values) => {
             let entry = |row: &[f64], at: usize| if at / d == at % d { row[at / d] } else { 0.0 };
             let factor = |row: &[f64]| (0..d * d).map(|at| entry(row, at)).collect::<Vec<_>>();
             values.chunks_exact(d).flat_map(factor).collect()
         }
-        _ => values(part).to_vec(),
+        DrawNoise::Full(values) | DrawNoise::FullByStep(values) => values.clone(),
     }
 }
 

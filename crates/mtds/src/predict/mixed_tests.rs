@@ -24,6 +24,11 @@ fn full() -> DrawNoise {
     DrawNoise::Full(vec![0.5, 0.0, -0.3, 0.6, 0.8, 0.0, 0.4, 0.9])
 }
 
+fn full_by_step() -> DrawNoise {
+    let factor = |i: usize| [0.3 + 0.1 * i as f64, 0.0, 0.2 - 0.1 * i as f64, 0.5];
+    DrawNoise::FullByStep((0..2 * N_TIME).flat_map(factor).collect())
+}
+
 #[test]
 fn densities_and_means_are_mixed_by_weight() {
     for (first, second) in [
@@ -33,6 +38,10 @@ fn densities_and_means_are_mixed_by_weight() {
         (full(), full()),
         (diagonal(), full()),
         (full(), diagonal()),
+        (by_step(), full()),
+        (full(), full_by_step()),
+        (full_by_step(), by_step()),
+        (diagonal(), full_by_step()),
     ] {
         let (a, b) = (forecast(0.0, first), forecast(5.0, second));
         let mixed = Forecast::mixed(vec![(1.0, a.clone()), (3.0, b.clone())]).unwrap();
@@ -76,7 +85,6 @@ fn what_cannot_be_mixed_is_refused() {
         (vec![(1.0, usual()), (1.0, later)], "3 steps from step 5"),
         (vec![(1.0, usual()), (f64::NAN, usual())], "found NaN at 1"),
         (vec![(0.0, usual()), (0.0, usual())], "sum to 0"),
-        (vec![(1.0, forecast(0.0, by_step())), (1.0, forecast(0.0, full()))], "step to step"),
     ] {
         let error = Forecast::mixed(parts).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");

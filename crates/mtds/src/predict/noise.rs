@@ -25,6 +25,8 @@ pub enum DrawNoise {
     /// Correlated outputs, the same at all steps: lower Cholesky factors with a positive diagonal and zeros
     /// above it, `n_draws × d_obs × d_obs`.
     Full(Vec<f64>),
+    /// The same, different from step to step: `n_draws × n_time × d_obs × d_obs`.
+    FullByStep(Vec<f64>),
 }
 
 /// The sizes of a forecast.
@@ -54,12 +56,17 @@ impl DrawNoise {
             Self::Diagonal(values) => (values, n_draws * d_obs, "n_draws × d_obs"),
             Self::DiagonalByStep(values) => (values, n_draws * n_time * d_obs, "n_draws × n_time × d_obs"),
             Self::Full(values) => (values, n_draws * d_obs * d_obs, "n_draws × d_obs × d_obs"),
+            Self::FullByStep(values) => {
+                (values, n_draws * n_time * d_obs * d_obs, "n_draws × n_time × d_obs × d_obs")
+            }
         };
         if values.len() != expected {
             return Err(Error::shape("noise of a forecast", format!("{expected} ({form})"), values.len()));
         }
         match self {
-            Self::Full(values) => values.chunks_exact(d_obs * d_obs).try_for_each(|l| check_factor(l, d_obs)),
+            Self::Full(values) | Self::FullByStep(values) => {
+                values.chunks_exact(d_obs * d_obs).try_for_each(|l| check_factor(l, d_obs))
+            }
             _ => check_positive("noise", values),
         }
     }
@@ -71,6 +78,7 @@ impl DrawNoise {
             Self::Diagonal(values) => StepNoise::Diagonal(&values[i * d..][..d]),
             Self::DiagonalByStep(values) => StepNoise::Diagonal(&values[(i * sizes.n_time + t) * d..][..d]),
             Self::Full(values) => StepNoise::Full(&values[i * d * d..][..d * d]),
+            Self::FullByStep(values) => StepNoise::Full(&values[(i * sizes.n_time + t) * d * d..][..d * d]),
         }
     }
 
@@ -78,12 +86,12 @@ impl DrawNoise {
     pub(crate) fn scaled(&self, scale: &[f64]) -> Self {
         let d = scale.len();
         let by_output = |values: &[f64]| values.iter().enumerate().map(|(k, s)| s * scale[k % d]).collect();
+        let by_row = |values: &[f64]| values.iter().enumerate().map(|(k, l)| l * scale[k / d % d]).collect();
         match self {
             Self::Diagonal(values) => Self::Diagonal(by_output(values)),
             Self::DiagonalByStep(values) => Self::DiagonalByStep(by_output(values)),
-            Self::Full(values) => {
-                Self::Full(values.iter().enumerate().map(|(k, l)| l * scale[k / d % d]).collect())
-            }
+            Self::Full(values) => Self::Full(by_row(values)),
+            Self::FullByStep(values) => Self::FullByStep(by_row(values)),
         }
     }
 }

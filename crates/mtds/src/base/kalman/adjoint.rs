@@ -16,7 +16,7 @@ use crate::Result;
 use crate::base::Drive;
 use crate::kernel::{Outlined, Scalar};
 
-impl<S: Scalar> Gains<'_, S> {
+impl<S: Scalar> Gains<S> {
     /// Adds the gradient with respect to θ, all but m_0, given the sum of what sequences pulled.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl<S: Scalar> Gains<'_, S> {
             let weight = d.weight * S::constant(self.pattern.n_steps_with(set) as f64);
             channels.pull_back(&d.channels[set], weight, &mut d.system);
         }
-        d.system.add_to_theta((self.model, &self.system), theta, (&d.pushes, drive), d_theta);
+        d.system.add_to_theta((&self.model, &self.system), theta, (&d.pushes, drive), d_theta);
     }
 }
 
@@ -111,7 +111,7 @@ impl<S: Scalar> Sweep<S> {
 
     /// The factors of step t again.
     #[inline(always)]
-    fn replay(&mut self, gains: &Gains<'_, S>, t: usize) {
+    fn replay(&mut self, gains: &Gains<S>, t: usize) {
         let n = self.n;
         self.factors[..n * n].copy_from_slice(&gains.factors[t * n * n..(t + 1) * n * n]);
         root::predict(&gains.system, &mut self.factors[..n * n], &mut self.square);
@@ -213,7 +213,7 @@ fn multiply<S: Scalar>(x: &[S], y: &[S], out: &mut [S]) {
 }
 
 enum Backwards {}
-type Given<'a, S> = (&'a Gains<'a, S>, &'a [S], Drive<'a, S>, GainsGradient<S>, &'a mut [S]);
+type Given<'a, S> = (&'a Gains<S>, &'a [S], Drive<'a, S>, GainsGradient<S>, &'a mut [S]);
 
 impl<'a, S: Scalar> Outlined<Given<'a, S>> for Backwards {
     type Output = ();

@@ -7,7 +7,7 @@
 
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Gains, Means, Pushes, System, expect_len, factor, root};
+use super::{Gains, Means, Pushes, System, expect_len, root};
 use crate::base::Drive;
 use crate::kernel::{Lanes, Outlined, Real, Scalar};
 use crate::random::Random;
@@ -27,8 +27,8 @@ pub struct Belief<S> {
 pub struct Outlook<S> {
     /// Means of the outputs: n_time × p.
     pub means: Vec<S>,
-    /// Covariances of the outputs, noise included: n_time × p × p.
-    pub covariances: Vec<S>,
+    /// Lower factors of their covariances, noise included, with a positive diagonal: n_time × p × p.
+    pub factors: Vec<S>,
     /// What is known of the state after the last step.
     pub last: Belief<S>,
 }
@@ -42,7 +42,7 @@ pub struct Trajectory<S> {
     pub outputs: Vec<S>,
 }
 
-impl<S: Scalar> Gains<'_, S> {
+impl<S: Scalar> Gains<S> {
     /// What is known of x_t given y_{1:t}; t = 0 is the start.
     ///
     /// # Errors
@@ -53,6 +53,18 @@ impl<S: Scalar> Gains<'_, S> {
         let factor =
             self.factor(t).ok_or_else(|| Error::shape("step of a belief", format!("at most {n_time}"), t))?;
         Ok(Belief { mean: means.states[t * n..(t + 1) * n].to_vec(), factor: factor.to_vec() })
+    }
+}
+
+impl<S: Scalar> Outlook<S> {
+    /// Covariances of the outputs, noise included: n_time × p × p.
+    #[must_use]
+    pub fn covariances(&self) -> Vec<S> {
+        let p = self.factors.len() / self.means.len().max(1);
+        self.factors
+            .chunks_exact((p * p).max(1))
+            .flat_map(|factor| super::factor::square(factor, p))
+            .collect()
     }
 }
 
@@ -70,21 +82,31 @@ impl<S: Scalar> System<S> {
     #[inline(always)]
     fn ahead(&self, from: &Belief<S>, pushes: Pushes<S>) -> Outlook<S> {
         let (n, p) = (self.d_state, self.d_obs);
-        let noise = factor::square(&self.noise_factor, p);
         let (mut last, mut work, mut next) = (from.clone(), vec![S::zero(); 2 * n * n], vec![S::zero(); n]);
-        let (mut means, mut covariances) = (pushes.outputs, vec![]);
+        let (mut means, mut factors) = (pushes.outputs, vec![]);
         for (t, mean) in means.chunks_exact_mut(p).enumerate() {
             self.advance(&last.mean, &pushes.states[t * n..(t + 1) * n], &mut next);
             last.mean.copy_from_slice(&next);
             root::predict(self, &mut last.factor, &mut work);
             self.emit(&last.mean, mean);
-            let mut covariance = factor::square(&self.emission_times(&last.factor), p);
-            for (entry, &s) in covariance.iter_mut().zip(&noise) {
-                *entry += s;
-            }
-            covariances.extend(covariance);
+            factors.extend(self.output_factor(&last.factor));
         }
-        Outlook { means, covariances, last }
+        Outlook { means, factors, last }
+    }
+
+    /// Lower factor of C P Cᵀ + S: [C F, L_S] turned until it is triangular.
+    #[inline(always)]
+    fn output_factor(&self, factor: &[S]) -> Vec<S> {
+        let (n, p) = (self.d_state, self.d_obs);
+        let emitted = self.emission_times(factor);
+        let mut wide = vec![S::zero(); p * (n + p)];
+        for i in 0..p {
+            let row = &mut wide[i * (n + p)..(i + 1) * (n + p)];
+            // The factor of S first: it is triangular already.
+            row[..p].copy_from_slice(&self.noise_factor[i * p..(i + 1) * p]);
+            row[p..].copy_from_slice(&emitted[i * n..(i + 1) * n]);
+        }
+        root::lower(&wide, p)
     }
 
     /// Adds C x.

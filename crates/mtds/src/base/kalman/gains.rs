@@ -7,14 +7,15 @@ use super::root;
 use super::sum::{LogProduct, Sum};
 use super::{Pattern, StochasticLds, System, expect_len, factor};
 use crate::Result;
+use crate::base::BaseModel;
 use crate::base::emission::HALF_LN_2PI;
 use crate::kernel::{Outlined, Scalar};
 
 /// The filter of one pack, without means: serves every sequence with the same pattern.
 #[derive(Clone, Debug)]
-pub struct Gains<'a, S> {
-    pub(super) model: &'a StochasticLds,
-    pub(super) pattern: &'a Pattern,
+pub struct Gains<S> {
+    pub(super) model: StochasticLds,
+    pub(super) pattern: Pattern,
     pub(super) system: System<S>,
     pub(super) channels: Vec<Channels<S>>,
     /// k of every observed value: n_observed × n.
@@ -27,15 +28,15 @@ pub struct Gains<'a, S> {
     pub(super) log_norm: S,
 }
 
-impl<'a, S: Scalar> Gains<'a, S> {
+impl<S: Scalar> Gains<S> {
     /// Runs the covariances over a pattern, from P_0 = F_0 F_0ᵀ (`start_factor`, n × n), or else from 0.
     ///
     /// # Errors
     /// θ, factor or pattern of a size that is not the model's.
     pub fn new(
-        model: &'a StochasticLds,
+        model: &StochasticLds,
         theta: &[S],
-        pattern: &'a Pattern,
+        pattern: &Pattern,
         start_factor: Option<&[S]>,
     ) -> Result<Self> {
         model.validate()?;
@@ -55,7 +56,7 @@ impl<'a, S: Scalar> Gains<'a, S> {
     /// The pattern of observed outputs.
     #[must_use]
     pub fn pattern(&self) -> &Pattern {
-        self.pattern
+        &self.pattern
     }
 
     /// F with F Fᵀ the covariance of x_t given y_{1:t}, n × n; `None` beyond the last step. t = 0 is the start.
@@ -109,13 +110,13 @@ impl<'a, S: Scalar> Gains<'a, S> {
 }
 
 enum Filter {}
-type Given<'a, 'b, S> = (&'a StochasticLds, &'b [S], &'a Pattern, Option<&'b [S]>);
+type Given<'a, S> = (&'a StochasticLds, &'a [S], &'a Pattern, Option<&'a [S]>);
 
-impl<'a, S: Scalar> Outlined<Given<'a, '_, S>> for Filter {
-    type Output = Gains<'a, S>;
+impl<'a, S: Scalar> Outlined<Given<'a, S>> for Filter {
+    type Output = Gains<S>;
 
     #[inline(always)]
-    fn run((model, theta, pattern, start_factor): Given<'a, '_, S>) -> Gains<'a, S> {
+    fn run((model, theta, pattern, start_factor): Given<'a, S>) -> Gains<S> {
         let system = System::of_checked(model, theta);
         let (n, n_observed) = (system.d_state, pattern.n_observed());
         let mut channels = Vec::with_capacity(pattern.sets().len());
@@ -128,6 +129,7 @@ impl<'a, S: Scalar> Outlined<Given<'a, '_, S>> for Filter {
         }
         let (gains, precisions) = (vec![S::zero(); n_observed * n], vec![S::zero(); n_observed]);
         let log_norm = S::zero();
+        let (model, pattern) = (model.clone(), pattern.clone());
         let mut this = Gains { model, pattern, system, channels, gains, precisions, factors, log_norm };
         this.run();
         this

@@ -42,7 +42,7 @@ pub struct GainsGradient<S> {
 impl<S: Scalar> Means<S> {
     /// Room for a sequence with the pattern of `gains`.
     #[must_use]
-    pub fn new(gains: &Gains<'_, S>) -> Self {
+    pub fn new(gains: &Gains<S>) -> Self {
         Self {
             states: vec![S::zero(); (gains.pattern.n_time() + 1) * gains.system.d_state],
             innovations: vec![S::zero(); gains.pattern.n_observed()],
@@ -54,7 +54,7 @@ impl<S: Scalar> Means<S> {
 impl<S: Scalar> GainsGradient<S> {
     /// Zero, in the shape of `gains`.
     #[must_use]
-    pub fn new(gains: &Gains<'_, S>) -> Self {
+    pub fn new(gains: &Gains<S>) -> Self {
         let (n, p, n_time) = (gains.system.d_state, gains.system.d_obs, gains.pattern.n_time());
         let zeros = |len: usize| vec![S::zero(); len];
         Self {
@@ -68,7 +68,7 @@ impl<S: Scalar> GainsGradient<S> {
     }
 }
 
-impl<S: Scalar> Gains<'_, S> {
+impl<S: Scalar> Gains<S> {
     /// Filters one sequence: fills `means` and returns log p(y_{1:T} | θ).
     ///
     /// # Shapes
@@ -249,7 +249,7 @@ impl<S: Scalar> Replay<S> {
     }
 
     #[inline(always)]
-    fn replay(&mut self, gains: &Gains<'_, S>, pushes: &Pushes<S>, means: &Means<S>, t: usize) {
+    fn replay(&mut self, gains: &Gains<S>, pushes: &Pushes<S>, means: &Means<S>, t: usize) {
         let n = gains.system.d_state;
         let (past, push) = (&means.states[t * n..(t + 1) * n], &pushes.states[t * n..(t + 1) * n]);
         gains.system.advance(past, push, &mut self.x[..n]);
@@ -268,7 +268,7 @@ impl<S: Scalar> Replay<S> {
 }
 
 enum Filter {}
-type Forwards<'a, S> = (&'a Gains<'a, S>, &'a Pushes<S>, &'a [<S as Scalar>::Real], &'a mut Means<S>);
+type Forwards<'a, S> = (&'a Gains<S>, &'a Pushes<S>, &'a [<S as Scalar>::Real], &'a mut Means<S>);
 
 impl<'a, S: Scalar> Outlined<Forwards<'a, S>> for Filter {
     type Output = ();
@@ -281,7 +281,7 @@ impl<'a, S: Scalar> Outlined<Forwards<'a, S>> for Filter {
 
 enum PullBack {}
 type Backwards<'a, S> =
-    (&'a Gains<'a, S>, &'a Pushes<S>, &'a Means<S>, S, (&'a mut GainsGradient<S>, &'a mut [S]));
+    (&'a Gains<S>, &'a Pushes<S>, &'a Means<S>, S, (&'a mut GainsGradient<S>, &'a mut [S]));
 
 impl<'a, S: Scalar> Outlined<Backwards<'a, S>> for PullBack {
     type Output = ();

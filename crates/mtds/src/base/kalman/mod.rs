@@ -27,6 +27,7 @@ mod channels;
 mod factor;
 mod forecast;
 mod gains;
+mod group;
 mod means;
 mod pattern;
 mod root;
@@ -39,12 +40,14 @@ use serde::{Deserialize, Serialize};
 
 pub use forecast::{Belief, Outlook, Trajectory};
 pub use gains::Gains;
+pub(crate) use group::GroupFilter;
 pub use means::{GainsGradient, Means};
 pub use pattern::Pattern;
 pub use system::{Pushes, System};
 
-use super::{BaseModel, Lds, NoiseForm};
+use super::{Base, BaseModel, Drive, Lds, Noise, NoiseForm, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
+use crate::kernel::Scalar;
 use crate::{Error, Result};
 
 /// Sizes and forms of a linear dynamical system with process noise.
@@ -68,19 +71,6 @@ impl StochasticLds {
         Self { lds: Lds::new(d_state, d_obs, d_input), process_noise: NoiseForm::Diagonal }
     }
 
-    /// The blocks of θ, in order.
-    #[must_use]
-    pub fn blocks(&self) -> Vec<BlockSpec> {
-        let n = self.lds.d_state;
-        let mut blocks = self.lds.blocks();
-        // Starts well below the noise of the outputs, whose log starts at 0: the system explains first what it can.
-        blocks.push(BlockSpec { mean: -2.0, ..BlockSpec::new("process_noise", n, Role::Shared) });
-        if self.process_noise == NoiseForm::Full {
-            blocks.push(BlockSpec::new("process_mixing", self.process_range().len() - n, Role::Shared));
-        }
-        blocks
-    }
-
     /// Length of θ.
     #[must_use]
     pub fn theta_len(&self) -> usize {
@@ -93,20 +83,81 @@ impl StochasticLds {
         let start = self.lds.places().initial_state.end;
         start..start + self.process_noise.n_raw(self.lds.d_state)
     }
+}
 
-    /// The block of θ that holds m_0.
-    #[must_use]
-    pub fn start_range(&self) -> Range<usize> {
-        self.lds.start_range()
+impl BaseModel for StochasticLds {
+    const KIND: &'static str = "kalman";
+
+    fn d_state(&self) -> usize {
+        self.lds.d_state
+    }
+    fn d_obs(&self) -> usize {
+        self.lds.d_obs
+    }
+    fn d_input(&self) -> usize {
+        self.lds.d_input
     }
 
-    /// Checks the sizes.
-    ///
-    /// # Errors
-    /// No state, or no output.
-    pub fn validate(&self) -> Result<()> {
+    fn blocks(&self) -> Vec<BlockSpec> {
+        let n = self.lds.d_state;
+        let mut blocks = self.lds.blocks();
+        // Starts well below the noise of the outputs, whose log starts at 0: the system explains first what it can.
+        blocks.push(BlockSpec { mean: -2.0, ..BlockSpec::new("process_noise", n, Role::Shared) });
+        if self.process_noise == NoiseForm::Full {
+            blocks.push(BlockSpec::new("process_mixing", self.process_range().len() - n, Role::Shared));
+        }
+        blocks
+    }
+
+    fn noise(&self) -> Noise {
+        self.lds.noise()
+    }
+    fn system_len(&self) -> usize {
+        self.lds.system_len()
+    }
+    fn validate(&self) -> Result<()> {
         self.lds.validate()
     }
+    fn start_range(&self) -> Range<usize> {
+        self.lds.start_range()
+    }
+    fn stochastic(&self) -> Option<&StochasticLds> {
+        Some(self)
+    }
+
+    /// Of the mean: without process noise.
+    #[inline(always)]
+    fn rollout<S: Scalar>(
+        &self,
+        theta: &[S],
+        start: Option<&[S]>,
+        drive: Drive<'_, S>,
+        trace: &mut Trace<S>,
+    ) {
+        let n = self.lds.d_state;
+        self.lds.rollout(theta, start.map(|start| &start[..n]), drive, trace);
+    }
+
+    #[inline(always)]
+    fn adjoint<S: Scalar>(
+        &self,
+        theta: &[S],
+        drive: Drive<'_, S>,
+        trace: &Trace<S>,
+        gradient: TraceGradient<'_, S>,
+    ) {
+        self.lds.adjoint(theta, drive, trace, gradient);
+    }
+
+    fn erase(self) -> Base {
+        Base::new(self)
+    }
+}
+
+/// Turns a factor of a covariance (n × n) into the lower triangular one with no negative diagonal.
+pub(crate) fn lower_factor(factor: &mut [f64]) {
+    let lower = root::lower(factor, factor.len().isqrt());
+    factor.copy_from_slice(&lower);
 }
 
 /// Checks a length.

@@ -59,6 +59,24 @@ fn reflect<S: Scalar>(tail: &[S], scale: S, row: &mut [S]) {
     }
 }
 
+/// The lower triangular L, `n_rows` × `n_rows` with no negative diagonal, for which L Lᵀ = M Mᵀ; M has at least as many
+/// columns.
+#[inline(always)]
+pub(super) fn lower<S: Scalar>(matrix: &[S], n_rows: usize) -> Vec<S> {
+    let n_columns = matrix.len() / n_rows.max(1);
+    let mut turned = matrix.to_vec();
+    triangularise(&mut turned, n_columns, n_columns);
+    let mut factor = vec![S::zero(); n_rows * n_rows];
+    for j in 0..n_rows {
+        let pivot = turned[j * n_columns + j];
+        let sign = pivot / pivot.abs().max(S::constant(1e-30));
+        for i in j..n_rows {
+            factor[i * n_rows + j] = sign * turned[i * n_columns + j];
+        }
+    }
+    factor
+}
+
 /// Replaces the factor after one step's outputs by the one before the next step's; `work` has n × 2n.
 #[inline(always)]
 pub(super) fn predict<S: Scalar>(system: &System<S>, factor: &mut [S], work: &mut [S]) {

@@ -91,7 +91,7 @@ fn an_unknown_schema_version() {
 
 #[test]
 fn another_base_model() {
-    let expected = ["has the base model `steam engine`", "expected one of: lds, rnn, ornn, gru, pd;"];
+    let expected = ["has the base model `steam engine`", "expected one of: lds, kalman, rnn, ornn, gru, pd;"];
     assert_refused(&with_field("/base", json!("steam engine")), CONFIG_FILE, &expected);
     let mistaken = with_field("/base", json!("pd"));
     assert_refused(&mistaken, CONFIG_FILE, &[]);

@@ -145,7 +145,7 @@ fn lanes_equal_plain_numbers() {
 fn wrong_sizes_are_named() {
     let case = Case::new([2, 2, 1, 4], FORMS[0], 0.2);
     let (pattern, other) = (case.pattern(), Pattern::new(&[true; 4], 1).unwrap());
-    let said = |result: Result<Gains<'_, f64>>| result.unwrap_err().to_string();
+    let said = |result: Result<Gains<f64>>| result.unwrap_err().to_string();
     assert!(said(Gains::new(&case.model, &case.theta[1..], &pattern, None)).contains("raw parameters"));
     assert!(said(Gains::new(&case.model, &case.theta, &other, None)).contains("expected 2, found 1"));
     assert!(said(Gains::new(&case.model, &case.theta, &pattern, Some(&[0.0]))).contains("covariance"));

@@ -52,7 +52,7 @@ fn steps_ahead_are_those_of_the_dense_conditional() {
                 let (mean, covariance) = joint.given(&all.mask, &all.values, &wanted);
                 let ahead = t - n_seen;
                 close(&outlook.means[ahead * p..(ahead + 1) * p], &mean, 1e-9);
-                close(&outlook.covariances[ahead * p * p..(ahead + 1) * p * p], &covariance, 1e-9);
+                close(&outlook.covariances()[ahead * p * p..(ahead + 1) * p * p], &covariance, 1e-9);
             }
         }
     }

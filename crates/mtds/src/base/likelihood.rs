@@ -1,0 +1,124 @@
+//! log p(Y | θ) of sequences that share inputs: by a rollout with noise around it, or by a filter where states are random.
+//!
+//! ```text
+//! rollout   Σ_t log N(y_t | ŷ_t, S)          ŷ = g ∘ f ∘ … ∘ f (x_0)          any base model whose state is a function of θ
+//! filter    Σ_t log p(y_t | y_{<t}, θ)       x integrated out                  `base::kalman`
+//! ```
+//! All that scores or learns goes through this one, and knows nothing of the difference. What is handed on from one
+//! stretch of a sequence to the next is what is known of the state there, [`Base::d_belief`] values: the state itself, or
+//! its mean and a factor of its covariance.
+
+use super::emission::{Group, Pull};
+use super::kalman::GroupFilter;
+use super::{Base, Drive, Trace, TraceGradient};
+use crate::kernel::{Lanes, Scalar};
+
+/// What a likelihood is of: a system, and the sequences of a group.
+#[derive(Debug)]
+pub(crate) struct Given<'a, S: Scalar> {
+    pub base: &'a Base,
+    pub theta: &'a [S],
+    /// What is known of the state before the first step; `None` for the initial state in θ.
+    pub start: Option<&'a [S]>,
+    pub drive: Drive<'a, S>,
+    pub group: &'a Group<S::Real>,
+}
+
+impl<S: Scalar> Clone for Given<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S: Scalar> Copy for Given<'_, S> {}
+
+/// One pass over a group, kept for its adjoint.
+#[derive(Clone, Debug)]
+pub(crate) enum Likelihood<S> {
+    Rollout { trace: Trace<S>, d_outputs: Vec<S> },
+    Filter(GroupFilter<S>),
+}
+
+impl<S: Lanes> Likelihood<S> {
+    /// Room for passes over a group.
+    pub(crate) fn new(base: &Base, group: &Group<S::Real>) -> Self {
+        if let Some(lds) = base.stochastic() {
+            return Self::Filter(GroupFilter::new(lds, group));
+        }
+        let trace = base.trace(group.n_time);
+        Self::Rollout { d_outputs: vec![S::zero(); trace.outputs.len()], trace }
+    }
+
+    /// Room for passes over another group, in the same memory if it fits.
+    pub(crate) fn turn_to(&mut self, base: &Base, group: &Group<S::Real>) {
+        match self {
+            Self::Rollout { trace, .. } if trace.n_time == group.n_time => {}
+            _ => *self = Self::new(base, group),
+        }
+    }
+
+    /// Rolls the system out, or filters; what follows is about this pass.
+    #[inline(always)]
+    pub(crate) fn run(&mut self, given: Given<'_, S>) {
+        match self {
+            Self::Rollout { trace, .. } => {
+                given.base.roll_out(given.theta, given.start, given.drive, trace);
+            }
+            Self::Filter(filter) => filter.run(given.theta, given.start, given.drive),
+        }
+    }
+
+    /// log p(Y_i | θ) of every sequence of the group, per lane.
+    #[inline(always)]
+    pub(crate) fn scores(&self, given: Given<'_, S>, scores: &mut [S]) {
+        match self {
+            Self::Rollout { trace, .. } => {
+                given.base.noise().scores(given.theta, &trace.outputs, given.group, scores);
+            }
+            Self::Filter(filter) => filter.scores(given.group, scores),
+        }
+    }
+
+    /// log p(Y | θ) of the first sequence of the group, one value per lane, without loss of digits.
+    #[inline(always)]
+    pub(crate) fn log_density(&mut self, given: Given<'_, S>, out: &mut [f64]) {
+        match self {
+            Self::Rollout { trace, .. } => {
+                given.base.noise().log_density(given.theta, &trace.outputs, given.group, out);
+            }
+            Self::Filter(filter) => filter.log_density(given.group, out),
+        }
+    }
+
+    /// What is known of the first sequence's state after its last step, after [`Likelihood::log_density`].
+    #[inline(always)]
+    pub(crate) fn end(&self) -> &[S] {
+        match self {
+            Self::Rollout { trace, .. } => {
+                &trace.states[trace.states.len() / (trace.n_time + 1) * trace.n_time..]
+            }
+            Self::Filter(filter) => filter.end(),
+        }
+    }
+
+    /// Σ_i w_i log p(Y_i | θ) per lane; adds its gradient to that of θ, initial state included unless one was given.
+    #[inline(always)]
+    pub(crate) fn pull(&mut self, given: Given<'_, S>, pull: Pull<'_, S>, d_theta: &mut [S]) -> S {
+        let Given { base, theta, start, drive, group } = given;
+        let mut d_start = vec![S::zero(); base.d_state()];
+        let total = match self {
+            Self::Rollout { trace, d_outputs } => {
+                let total = base.noise().pull(theta, &trace.outputs, group, pull, (&mut *d_outputs, d_theta));
+                let gradient = TraceGradient { outputs: d_outputs, theta: d_theta, start: &mut d_start };
+                base.pull_back(theta, drive, trace, gradient);
+                total
+            }
+            Self::Filter(filter) => filter.pull(theta, drive, group, pull, (d_theta, &mut d_start)),
+        };
+        if start.is_none() {
+            for (at, &d) in base.start_range().zip(&d_start) {
+                d_theta[at] += d;
+            }
+        }
+        total
+    }
+}
