@@ -50,6 +50,7 @@ pub mod base;
 pub mod baseline;
 pub mod error;
 pub mod family;
+pub mod front;
 pub mod generator;
 pub mod infer;
 pub mod kernel;

@@ -97,7 +97,7 @@ impl Inference {
         let prior = noise.extend(&model.prior().mixture(model.d_code())?)?;
         let outputs = model.scaling().outputs_to_model(outputs)?;
         let inputs = inputs.map(|inputs| model.scaling().inputs_to_model(inputs)).transpose()?;
-        let group = Group::single(&outputs, inputs.as_ref(), model.base().d_input())?;
+        let group = model.group(&outputs, inputs.as_ref())?;
         let parameters: Vec<f64> = model.parameters().iter().map(|&x| f64::from(x)).collect();
         let target = CodeTarget::new(model, &parameters, &prior, group, None);
         let draws = self.n_draws.max(FEWEST_DRAWS).div_ceil(CHAINS);

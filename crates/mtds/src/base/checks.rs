@@ -34,14 +34,14 @@ pub(super) fn outputs<B: BaseModel>(
     trace.outputs
 }
 
-/// Gradients of a weighted sum of the outputs with respect to θ and x_0.
+/// Gradients of a weighted sum of the outputs with respect to θ, x_0 and the inputs.
 pub(super) fn gradient<B: BaseModel, S: Scalar>(
     base: &B,
     theta: &[S],
     start: Option<&[S]>,
     inputs: &[S],
     weights: &[S],
-) -> (Vec<S>, Vec<S>) {
+) -> [Vec<S>; 3] {
     let n_time = weights.len() / base.d_obs();
     let quiet = vec![false; n_time];
     let drive = Drive { inputs, quiet: &quiet };
@@ -49,9 +49,11 @@ pub(super) fn gradient<B: BaseModel, S: Scalar>(
     base.rollout(theta, start, drive, &mut trace);
     // The start is to be overwritten.
     let (mut d_theta, mut d_start) = (vec![S::zero(); theta.len()], vec![S::one(); base.d_state()]);
-    let gradient = TraceGradient { outputs: weights, theta: &mut d_theta, start: &mut d_start };
+    let mut d_inputs = vec![S::zero(); inputs.len()];
+    let (start, inputs) = (&mut d_start[..], &mut d_inputs[..]);
+    let gradient = TraceGradient { outputs: weights, theta: &mut d_theta, start, inputs };
     base.adjoint(theta, drive, &trace, gradient);
-    (d_theta, d_start)
+    [d_theta, d_start, d_inputs]
 }
 
 /// The adjoint against central differences of the rollout.
@@ -60,14 +62,15 @@ pub(super) fn adjoint_matches_differences<B: BaseModel>(base: &B, n_time: usize)
     let inputs = wave(n_time * base.d_input(), 2.1);
     let start = wave(base.d_state(), 0.9);
     let weights = wave(n_time * base.d_obs(), 3.0);
-    let (d_theta, d_start) = gradient(base, &theta, Some(&start), &inputs, &weights);
-    let all: Vec<f64> = theta.iter().chain(&start).copied().collect();
+    let found = gradient(base, &theta, Some(&start), &inputs, &weights).concat();
+    let all = [&theta[..], &start, &inputs].concat();
     let loss = |all: &[f64]| -> f64 {
-        let (theta, start) = all.split_at(theta.len());
-        let y = outputs(base, theta, Some(start), &inputs, n_time);
+        let (theta, rest) = all.split_at(theta.len());
+        let (start, inputs) = rest.split_at(start.len());
+        let y = outputs(base, theta, Some(start), inputs, n_time);
         y.iter().zip(&weights).map(|(y, w)| y * w).sum()
     };
-    for (i, got) in d_theta.iter().chain(&d_start).enumerate() {
+    for (i, got) in found.iter().enumerate() {
         let moved = |h: f64| {
             let mut all = all.clone();
             all[i] += h;
@@ -99,7 +102,7 @@ impl<B: BaseModel> Kernel for InPacks<'_, B> {
         let quiet = vec![false; n_time];
         let mut trace = self.base.trace(n_time);
         self.base.rollout(&theta, None, Drive { inputs: &inputs, quiet: &quiet }, &mut trace);
-        let (d_theta, _) = gradient(self.base, &theta, None, &inputs, &weights);
+        let [d_theta, _, _] = gradient(self.base, &theta, None, &inputs, &weights);
         [trace.outputs, d_theta].map(|v| v.into_iter().map(Pack::to_array).collect())
     }
 }
@@ -118,7 +121,7 @@ pub(super) fn packs_match_plain<B: BaseModel>(base: &B, n_time: usize, phase: f6
         for lane in [0, 7, LANES - 1] {
             let theta: Vec<f64> = theta.iter().map(|x| x * (1.0 - lane as f64 / 100.0)).collect();
             let y = outputs(base, &theta, None, &inputs, n_time);
-            let (d_theta, _) = gradient(base, &theta, None, &inputs, &weights);
+            let [d_theta, _, _] = gradient(base, &theta, None, &inputs, &weights);
             for (got, want) in got_outputs.iter().zip(&y).chain(got_gradient.iter().zip(&d_theta)) {
                 let error = (f64::from(got[lane]) - want).abs();
                 assert!(error < slack * (1.0 + want.abs()), "{base:?} {level:?}: {} {want}", got[lane]);
@@ -139,7 +142,8 @@ pub(super) fn quiet_steps_change_nothing<B: BaseModel>(base: &B) {
         let mut trace = base.trace(4);
         base.rollout(&theta, None, drive, &mut trace);
         let (mut d_theta, mut d_start) = (vec![0.0; theta.len()], vec![0.0; base.d_state()]);
-        let gradient = TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start };
+        let gradient =
+            TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start, inputs: &mut [] };
         base.adjoint(&theta, drive, &trace, gradient);
         (trace.outputs, d_theta)
     };
@@ -157,8 +161,8 @@ pub(super) fn long_sequences_stay_finite<B: BaseModel>(base: &B, size: f64) {
     let mut trace = base.trace(N_TIME);
     base.rollout(&theta, None, Drive { inputs: &inputs, quiet: &quiet }, &mut trace);
     assert!(trace.outputs.iter().all(|y| y.is_finite()), "{base:?} at {size}");
-    let (d_theta, d_start) = gradient(base, &theta, None, &inputs, &weights);
-    assert!(d_theta.iter().chain(&d_start).all(|d| d.is_finite()), "{base:?} at {size}");
+    let found = gradient(base, &theta, None, &inputs, &weights).concat();
+    assert!(found.iter().all(|d| d.is_finite()), "{base:?} at {size}");
 }
 
 /// Its stored form reads back as the same base model.

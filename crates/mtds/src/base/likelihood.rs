@@ -100,19 +100,26 @@ impl<S: Lanes> Likelihood<S> {
         }
     }
 
-    /// Σ_i w_i log p(Y_i | θ) per lane; adds its gradient to that of θ, initial state included unless one was given.
+    /// Σ_i w_i log p(Y_i | θ) per lane; adds its gradient to that of θ, initial state included unless one was given, and to that of
+    /// the inputs, n_time × d_input, unless it is empty.
     #[inline(always)]
-    pub(crate) fn pull(&mut self, given: Given<'_, S>, pull: Pull<'_, S>, d_theta: &mut [S]) -> S {
+    pub(crate) fn pull(
+        &mut self,
+        given: Given<'_, S>,
+        pull: Pull<'_, S>,
+        (d_theta, d_inputs): (&mut [S], &mut [S]),
+    ) -> S {
         let Given { base, theta, start, drive, group } = given;
         let mut d_start = vec![S::zero(); base.d_state()];
         let total = match self {
             Self::Rollout { trace, d_outputs } => {
                 let total = base.noise().pull(theta, &trace.outputs, group, pull, (&mut *d_outputs, d_theta));
-                let gradient = TraceGradient { outputs: d_outputs, theta: d_theta, start: &mut d_start };
+                let (start, inputs) = (&mut d_start[..], d_inputs);
+                let gradient = TraceGradient { outputs: d_outputs, theta: d_theta, start, inputs };
                 base.pull_back(theta, drive, trace, gradient);
                 total
             }
-            Self::Filter(filter) => filter.pull(theta, drive, group, pull, (d_theta, &mut d_start)),
+            Self::Filter(filter) => filter.pull(theta, drive, group, pull, (d_theta, &mut d_start, d_inputs)),
         };
         if start.is_none() {
             for (at, &d) in base.start_range().zip(&d_start) {

@@ -29,7 +29,7 @@ pub use kinds::Kinds;
 pub use lds::{InputMap, Lds};
 pub(crate) use likelihood::{Given, Likelihood};
 pub use pd::Pharmacodynamic;
-pub use recurrent::{Gru, OrthogonalRnn, Rnn};
+pub use recurrent::{Gru, OrthogonalRnn, OutputForm, Rnn};
 
 use crate::Result;
 use crate::generator::BlockSpec;
@@ -42,6 +42,12 @@ pub struct Drive<'a, S> {
     pub inputs: &'a [S],
     /// Steps at which every input is zero in every lane, so that their product can be skipped.
     pub quiet: &'a [bool],
+}
+
+/// The part of a gradient with respect to inputs that belongs to step `t`; empty where nobody asks for it.
+#[inline(always)]
+pub(crate) fn step_of<S>(d_inputs: &mut [S], t: usize, width: usize) -> &mut [S] {
+    if d_inputs.is_empty() { d_inputs } else { &mut d_inputs[t * width..(t + 1) * width] }
 }
 
 /// A rollout of one pack, kept for the adjoint.
@@ -77,6 +83,8 @@ pub struct TraceGradient<'a, S> {
     pub theta: &'a mut [S],
     /// With respect to x_0, whether it came from θ or from the caller; the adjoint overwrites it.
     pub start: &'a mut [S],
+    /// With respect to the inputs, `n_time × d_input`, or empty where nobody asks; the adjoint adds to it.
+    pub inputs: &'a mut [S],
 }
 
 /// A dynamical system with deterministic state and Gaussian emission.

@@ -44,10 +44,16 @@ impl LikelihoodObjective {
     /// Families are in data units; the model's scaling is applied here. Labels are not looked at.
     ///
     /// # Errors
-    /// A model with a code; widths that do not fit the model.
+    /// A model with a code or a front; widths that do not fit the model.
     pub fn new(model: Model, family: &Family, held_out: Option<&Family>) -> Result<Self> {
         if model.d_code() != 0 {
             return Err(Error::shape("code of a model that all sequences share", 0, model.d_code()));
+        }
+        if model.spec().front.is_some() {
+            return Err(Error::setting(
+                "front",
+                "a model for all sequences is learned without one; use its base model",
+            ));
         }
         let arrange =
             |family: &Family| -> Result<Batch<f64>> { Ok(Batch::new(&model.scaling().apply(family)?)) };
@@ -122,7 +128,7 @@ fn pull(base: &Base, theta: &[f64], group: &Group<f64>, sum: &mut Pulled) {
     let given = Given { base, theta, start: None, drive: inputs.drive(group), group };
     let weights = vec![1.0; group.n_members()];
     likelihood.run(given);
-    sum.log_likelihood += likelihood.pull(given, Pull::Dense(&weights), &mut sum.d_theta);
+    sum.log_likelihood += likelihood.pull(given, Pull::Dense(&weights), (&mut sum.d_theta, &mut []));
 }
 
 impl Objective for LikelihoodObjective {

@@ -255,5 +255,5 @@ impl SingleTaskFit {
 /// The sequence in model units.
 fn group(model: &Model, outputs: &Signal, inputs: Option<&Signal>) -> Result<Group<f64>> {
     let inputs = inputs.map(|inputs| model.scaling().inputs_to_model(inputs)).transpose()?;
-    Group::single(&model.scaling().outputs_to_model(outputs)?, inputs.as_ref(), model.base().d_input())
+    model.group(&model.scaling().outputs_to_model(outputs)?, inputs.as_ref())
 }

@@ -202,7 +202,7 @@ impl Model {
         let prior = noise.extend(&self.prior().mixture(self.d_code())?)?;
         let outputs = self.scaling().outputs_to_model(outputs)?;
         let inputs = inputs.map(|u| self.scaling().inputs_to_model(u)).transpose()?;
-        let group = Group::single(&outputs, inputs.as_ref(), self.base().d_input())?;
+        let group = self.group(&outputs, inputs.as_ref())?;
         let parameters = self.parameters_as::<f64>();
         let target = CodeTarget::new(self, &parameters, &prior, group, None);
         map_laplace(settings, &target, &prior, random)

@@ -106,7 +106,7 @@ impl<S: Lanes> Scratch<S> {
         let given = Given { base, theta, start: None, drive, group };
         self.likelihood.run(given);
         self.d_theta.fill(S::zero());
-        let density = self.likelihood.pull(given, Pull::Dense(&[S::one()]), &mut self.d_theta);
+        let density = self.likelihood.pull(given, Pull::Dense(&[S::one()]), (&mut self.d_theta, &mut []));
         let d_code = model.d_code();
         if target.infers_noise() {
             self.d_point[d_code] =

@@ -136,11 +136,7 @@ impl Ensemble {
         inputs: Option<&Signal>,
         random: Random,
     ) -> Result<EnsembleTracker<'_>> {
-        crate::base::emission::check_inputs(
-            inputs,
-            outputs.n_time(),
-            self.candidates[0].model.base().d_input(),
-        )?;
+        crate::base::emission::check_inputs(inputs, outputs.n_time(), self.candidates[0].model.d_input())?;
         let mut tracker = EnsembleTracker::new(self, random)?;
         for (t, y) in outputs.rows().enumerate() {
             tracker.observe(y, inputs.map_or(&[], |inputs| inputs.row(t)))?;

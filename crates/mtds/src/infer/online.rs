@@ -23,7 +23,7 @@ use super::missed;
 use super::{AdaptiveImportance, GaussianMixture, Points, Posterior, Start, adaptive_importance};
 use crate::base::emission::Group;
 use crate::family::Signal;
-use crate::model::Model;
+use crate::model::{FrontState, Model};
 use crate::random::Random;
 use crate::{Error, Result};
 
@@ -95,9 +95,13 @@ pub struct Tracker<'m> {
     pub(super) anchor: Anchor,
     /// Anchors to come, the oldest first; at most three.
     pub(super) later_anchors: VecDeque<Anchor>,
-    /// Outputs and inputs since the anchor, in model units, row by row.
+    /// Outputs since the anchor, in model units, and what drives the base model there, row by row.
     pub(super) outputs: Vec<f64>,
     pub(super) inputs: Vec<f64>,
+    /// Where the front is after the last observation.
+    pub(super) front: FrontState,
+    /// Inputs of the steps whose outputs the front encodes, in model units: until the last of them, it begins anew.
+    pub(super) seed_inputs: Vec<f64>,
     pub(super) posterior: Option<Posterior>,
     /// Steps since the anchor that the posterior knows.
     pub(super) known: usize,
@@ -112,6 +116,13 @@ impl<'m> Tracker<'m> {
     /// Settings out of range.
     pub fn new(model: &'m Model, settings: Online, random: Random) -> Result<Self> {
         settings.validate()?;
+        if let Some(history) = settings.history.filter(|&history| history <= model.seed_steps()) {
+            let why = format!(
+                "found {history}; expected more than the {} steps that the front encodes",
+                model.seed_steps()
+            );
+            return Err(Error::setting("history", why));
+        }
         let prior = settings.noise.extend(&model.prior().mixture(model.d_code())?)?;
         Ok(Self {
             model,
@@ -122,6 +133,8 @@ impl<'m> Tracker<'m> {
             later_anchors: VecDeque::new(),
             outputs: vec![],
             inputs: vec![],
+            front: FrontState::default(),
+            seed_inputs: vec![],
             posterior: None,
             known: 0,
             evidence_before: 0.0,
@@ -169,7 +182,7 @@ impl<'m> Tracker<'m> {
         let (y, u) = self.to_model_units(outputs, inputs)?;
         self.make_room();
         self.outputs.extend(y);
-        self.inputs.extend(u);
+        self.take_inputs(u)?;
         let due = self.n_observed_steps().is_multiple_of(self.settings.every);
         if due {
             self.update()?;
@@ -192,7 +205,7 @@ impl<'m> Tracker<'m> {
             }
         };
         row("outputs", outputs, base.d_obs())?;
-        row("inputs", inputs, base.d_input())?;
+        row("inputs", inputs, self.model.d_input())?;
         let infinite = outputs.iter().find(|y| y.is_infinite());
         if let Some(&value) = infinite.or(inputs.iter().find(|u| !u.is_finite())) {
             let what = format!("observation at step {step}");
@@ -230,7 +243,7 @@ impl<'m> Tracker<'m> {
 
     fn infer(&mut self) -> Result<Posterior> {
         let (outputs, inputs) = self.history()?;
-        let group = Group::single(&outputs, inputs.as_ref(), self.model.base().d_input())?;
+        let group = self.group(&outputs, inputs.as_ref())?;
         let state = self.anchor.state.as_ref();
         let target = CodeTarget::new(self.model, &self.parameters, &self.anchor.prior, group, state);
         let (settings, prior) = (&self.settings.importance, &self.anchor.prior);
@@ -253,6 +266,40 @@ impl<'m> Tracker<'m> {
         let Some(start) = &search.start else { return Ok(posterior.after(&search.work)) };
         let again = adaptive_importance(settings, &target, guarded(start), &mut self.random)?;
         Ok(again.after(posterior.diagnostics()).after(&search.work))
+    }
+
+    /// Takes the inputs of the last step (model units) through the front.
+    fn take_inputs(&mut self, inputs: Vec<f64>) -> Result<()> {
+        let (model, n) = (self.model, self.n_observed_steps());
+        let width = inputs.len();
+        if model.spec().front.is_none() || width == 0 {
+            self.inputs.extend(inputs);
+            return Ok(());
+        }
+        let (rows, seed) = if n <= model.seed_steps() {
+            // What is encoded has grown: from the beginning again, with one output more.
+            self.seed_inputs.extend(inputs);
+            (self.front, self.inputs) = (FrontState::default(), vec![]);
+            (self.seed_inputs.clone(), Some(Signal::new(n, model.base().d_obs(), self.outputs.clone())?))
+        } else {
+            (inputs, None)
+        };
+        let rows = Signal::new(rows.len() / width, width, rows)?;
+        let drive = model.drive(Some(rows), seed.as_ref(), &mut self.front)?;
+        self.inputs.extend(drive.iter().flat_map(|drive| drive.values()));
+        Ok(())
+    }
+
+    /// What will drive the base model, given future inputs in model units.
+    pub(crate) fn drive_on(&self, inputs: Option<Signal>) -> Result<Option<Signal>> {
+        self.model.drive(inputs, None, &mut self.front.clone())
+    }
+
+    /// The stored history arranged for scoring.
+    fn group(&self, outputs: &Signal, drive: Option<&Signal>) -> Result<Group<f32>> {
+        let mut group = Group::single(outputs, drive, self.model.base().d_input())?;
+        group.set_apart(self.model.seed_steps().saturating_sub(self.anchor.step));
+        Ok(group)
     }
 
     /// Outputs and inputs since the anchor.
@@ -313,7 +360,7 @@ impl<'m> Tracker<'m> {
     /// What is known of the state after the last observation, for each point: n × d_belief.
     pub(crate) fn beliefs(&self, points: &Points) -> Result<Vec<f64>> {
         let (outputs, inputs) = self.history()?;
-        let group = &Group::single(&outputs, inputs.as_ref(), self.model.base().d_input())?;
+        let group = &self.group(&outputs, inputs.as_ref())?;
         let start = self.anchor.state.as_ref();
         Ok(Observed { model: self.model, parameters: &self.parameters, group, start }.beliefs(points))
     }
@@ -336,7 +383,7 @@ impl Model {
         settings: Online,
         random: Random,
     ) -> Result<Tracker<'_>> {
-        crate::base::emission::check_inputs(inputs, outputs.n_time(), self.base().d_input())?;
+        crate::base::emission::check_inputs(inputs, outputs.n_time(), self.d_input())?;
         let mut tracker = Tracker::new(self, settings, random)?;
         for (t, y) in outputs.rows().enumerate() {
             tracker.observe(y, inputs.map_or(&[], |inputs| inputs.row(t)))?;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::carried::CarriedState;
 use super::online::Anchor;
 use super::{GaussianMixture, NoiseBelief, Online, Posterior, Tracker};
-use crate::model::Model;
+use crate::model::{FrontState, Model};
 use crate::random::Random;
 use crate::{Error, Result};
 
@@ -26,7 +26,13 @@ pub struct TrackerState {
     later_anchors: Vec<StoredAnchor>,
     /// Model units, row by row; `None` where missing.
     outputs: Vec<Option<f64>>,
+    /// What drives the base model.
     inputs: Vec<f64>,
+    /// Where the front is; `None` without one, or before the first step.
+    #[serde(default)]
+    front: Option<Vec<f32>>,
+    #[serde(default)]
+    seed_inputs: Vec<f64>,
     posterior: Option<Posterior>,
     known: usize,
     evidence_before: Option<f64>,
@@ -79,6 +85,9 @@ struct Sizes {
     d_state: usize,
     d_obs: usize,
     d_input: usize,
+    /// Units of the front, inputs and steps that it encodes; 0 without one.
+    front: usize,
+    seed_inputs: usize,
 }
 
 impl Sizes {
@@ -91,6 +100,8 @@ impl Sizes {
             d_state: base.d_belief(),
             d_obs: base.d_obs(),
             d_input: base.d_input(),
+            front: model.spec().front.map_or(0, |front| front.d_hidden),
+            seed_inputs: model.seed_steps() * model.d_input(),
         }
     }
 }
@@ -140,6 +151,15 @@ impl TrackerState {
             let found = format!("{} and {} in all", self.outputs.len(), self.inputs.len());
             return Err(Error::shape("history of the tracker's state", expected, found));
         }
+        let front = self.front.as_ref().map_or(sizes.front, Vec::len);
+        if front != sizes.front || self.seed_inputs.len() > sizes.seed_inputs {
+            let expected = format!("{} units and at most {} inputs", sizes.front, sizes.seed_inputs);
+            let found = format!("{front} units and {} inputs", self.seed_inputs.len());
+            return Err(Error::shape("front of the tracker's state", expected, found));
+        }
+        let front = self.front.iter().flatten().map(|&x| f64::from(x)).collect::<Vec<f64>>();
+        check_finite("front of the tracker's state", &front)?;
+        check_finite("stored inputs", &self.seed_inputs)?;
         self.outputs.iter().flatten().try_for_each(|&y| check_finite("stored outputs", &[y]))?;
         check_finite("stored inputs", &self.inputs)
     }
@@ -171,6 +191,8 @@ impl<'m> Tracker<'m> {
             later_anchors: self.later_anchors.iter().map(StoredAnchor::of).collect(),
             outputs: self.outputs.iter().copied().map(finite).collect(),
             inputs: self.inputs.clone(),
+            front: self.front.0.clone(),
+            seed_inputs: self.seed_inputs.clone(),
             posterior: self.posterior.clone(),
             known: self.known,
             evidence_before: finite(self.evidence_before),
@@ -185,11 +207,14 @@ impl<'m> Tracker<'m> {
     pub fn restore(model: &'m Model, state: TrackerState) -> Result<Self> {
         state.check(&Sizes::of(model, &state.settings))?;
         let TrackerState { settings, random, anchor, later_anchors, outputs, inputs, posterior, .. } = state;
+        let (front, seed_inputs) = (state.front, state.seed_inputs);
         let mut tracker = Self::new(model, settings, random)?;
         tracker.anchor = anchor.restore();
         tracker.later_anchors = later_anchors.into_iter().map(StoredAnchor::restore).collect();
         tracker.outputs = outputs.into_iter().map(|y| y.unwrap_or(f64::NAN)).collect();
         tracker.inputs = inputs;
+        tracker.front = FrontState(front);
+        tracker.seed_inputs = seed_inputs;
         tracker.posterior = posterior;
         tracker.known = state.known;
         tracker.evidence_before = state.evidence_before.unwrap_or(f64::NEG_INFINITY);

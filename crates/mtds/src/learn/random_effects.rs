@@ -132,6 +132,10 @@ impl RandomEffects {
     }
 
     fn check(&self, spec: &ModelSpec) -> Result<()> {
+        if spec.front.is_some() {
+            let why = "a random-effects start learns no front; learn by elbo or iwae, or leave the start out";
+            return Err(Error::setting("front", why));
+        }
         if spec.network.skip != Skip::Affine {
             return Err(Error::setting("skip", "found none; a random-effects start needs the affine path"));
         }

@@ -46,7 +46,7 @@ pub enum NoiseRule {
 /// Learning rates, penalties and the rule for log s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupRules<'a> {
-    /// Learning-rate factors by block of θ.
+    /// Learning-rate factors by block of θ; `front` for the network before the base model.
     pub(super) rates: &'a [(String, f64)],
     /// Coefficient λ of ½ λ ‖W‖² / N over weight matrices.
     pub(super) l2: f64,
@@ -60,8 +60,10 @@ impl GroupRules<'_> {
     /// Checks the ranges, and that the model has what the rules speak of.
     pub(super) fn check(&self, model: &Model) -> Result<()> {
         for (name, rate) in self.rates {
-            if model.layout().block(name).is_none() {
-                let known: Vec<_> = model.layout().blocks().iter().map(|b| b.spec.name).collect();
+            let is_front = name == FRONT && model.spec().front.is_some();
+            if model.layout().block(name).is_none() && !is_front {
+                let mut known: Vec<_> = model.layout().blocks().iter().map(|b| b.spec.name).collect();
+                known.extend(model.spec().front.map(|_| FRONT));
                 return Err(Error::Unknown { kind: "block", name: name.clone(), known: known.join(", ") });
             }
             not_negative(&format!("rate of `{name}`"), *rate)?;
@@ -112,7 +114,8 @@ impl GroupRules<'_> {
                     }
                 }
             } else {
-                let block = tensor.name.strip_prefix("shared.").unwrap_or("");
+                let is_front = tensor.name.starts_with("front.");
+                let block = if is_front { FRONT } else { tensor.name.strip_prefix("shared.").unwrap_or("") };
                 let set = matches!(self.noise, NoiseRule::Scheduled(_) | NoiseRule::Matched { .. });
                 let rate = if set && block == "noise" { 0.0 } else { self.rate(block) };
                 groups.push(ParameterGroup { rate, l2, range: tensor.range(), name: tensor.name });
@@ -125,6 +128,9 @@ impl GroupRules<'_> {
         self.rates.iter().find(|(name, _)| name == block).map_or(1.0, |(_, rate)| *rate) as f32
     }
 }
+
+/// Name of the parameters before the base model, where rates are given.
+const FRONT: &str = "front";
 
 /// Name of the weights beside the layers.
 const SKIP: &str = "generator.skip.weight";

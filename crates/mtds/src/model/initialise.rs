@@ -5,6 +5,7 @@
 //! later layers   W ~ N(0, 1 / n_in),  b ~ N(0, 0.1²)
 //! last layer     W ~ N(0, gain² / n_in),  b ~ N(mean, spread²) of each block
 //! shared blocks  N(mean, spread²) of the block
+//! front          uniform within 1 / √n_in
 //! ```
 //! The scales are those that a search on the oscillator family settled on.
 
@@ -56,6 +57,9 @@ impl Model {
         for block in layout.blocks().iter().filter(|b| b.role == Role::Shared) {
             let slots = block.slots();
             fill(shared + slots.start..shared + slots.end, block.spec.mean, block.spec.spread);
+        }
+        if let Some(front) = spec.front {
+            parameters.extend(front.first(random));
         }
         Self::new(spec, scaling, parameters)
     }

@@ -6,6 +6,7 @@
 //! (predicted outputs). None exposes a time step or a single particle, so
 //! that another device can stand behind the same operations.
 
+mod driven;
 mod initialise;
 mod kernels;
 mod own;
@@ -13,6 +14,7 @@ mod particles;
 mod simulate;
 mod spec;
 
+pub(crate) use driven::{Driven, FrontState};
 pub use kernels::{CodeKernels, Precision};
 pub use own::{OwnBatch, OwnCodes, OwnPull, OwnResult, Weigh};
 pub(crate) use particles::{Buffers, GroupInputs};
@@ -44,7 +46,7 @@ impl Model {
     pub fn new(spec: ModelSpec, scaling: Scaling, parameters: Vec<f32>) -> Result<Self> {
         let layout = spec.layout()?;
         let sizes = (scaling.d_obs(), scaling.d_input());
-        let wanted = (spec.base.d_obs(), spec.base.d_input());
+        let wanted = (spec.base.d_obs(), spec.d_input());
         if sizes != wanted {
             return Err(Error::shape(
                 "scaling",
@@ -115,13 +117,19 @@ impl Model {
         &self.scaling
     }
 
+    /// Width of the inputs; 0 for none. Behind a front the base model has others.
+    #[must_use]
+    pub fn d_input(&self) -> usize {
+        self.spec.d_input()
+    }
+
     /// Length k of a code.
     #[must_use]
     pub fn d_code(&self) -> usize {
         self.spec.network.d_code
     }
 
-    /// φ, then the shared blocks, in the order of [`Model::tensors`].
+    /// φ, then the shared blocks, then those of the front, in the order of [`Model::tensors`].
     #[must_use]
     pub fn parameters(&self) -> &[f32] {
         &self.parameters
@@ -130,10 +138,16 @@ impl Model {
     /// Number of learned values.
     #[must_use]
     pub fn n_parameters(&self) -> usize {
-        self.spec.network.n_parameters() + self.layout.d_shared()
+        self.front_range().end
     }
 
-    /// The learned tensors: those of the generator, then one per shared block.
+    /// Where the parameters of the front lie; empty without one.
+    pub(crate) fn front_range(&self) -> std::ops::Range<usize> {
+        let start = self.spec.network.n_parameters() + self.layout.d_shared();
+        start..start + self.spec.front.map_or(0, |front| front.n_parameters())
+    }
+
+    /// The learned tensors: those of the generator, then one per shared block, then those of the front.
     #[must_use]
     pub fn tensors(&self) -> Vec<Tensor> {
         let mut tensors = self.spec.network.tensors();
@@ -145,6 +159,9 @@ impl Model {
                 start: start + block.slot,
             });
         }
+        let behind = self.front_range().start;
+        let front = self.spec.front.map_or(vec![], |front| front.tensors());
+        tensors.extend(front.into_iter().map(|t| Tensor { start: behind + t.start, ..t }));
         tensors
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::particles::GroupInputs;
-use super::{CodePacks, Model};
+use super::{CodePacks, Driven, Model};
 use crate::base::emission::{Group, Pull};
 use crate::base::{Given, Likelihood};
 use crate::family::Family;
@@ -55,6 +55,22 @@ impl OwnBatch {
         Self { sequences: (0..family.n_seq()).map(windows).collect(), n_observed: family.n_observed() }
     }
 
+    /// A family (in model units) for a model, which may want the first outputs told and not scored.
+    #[must_use]
+    pub fn for_model(model: &Model, family: &Family, window: Option<usize>) -> Self {
+        let seed = model.seed_steps();
+        let mut batch = Self::windowed(family, window.unwrap_or(usize::MAX).max(seed));
+        if seed == 0 {
+            return batch;
+        }
+        for windows in &mut batch.sequences {
+            let mut groups = windows.to_vec();
+            groups.iter_mut().take(1).for_each(|first| first.set_apart(seed));
+            *windows = groups.into();
+        }
+        batch.select(&(0..batch.n_seq()).collect::<Vec<_>>())
+    }
+
     /// The sequences at these places.
     #[must_use]
     pub fn select(&self, places: &[usize]) -> Self {
@@ -62,6 +78,11 @@ impl OwnBatch {
         let counts = sequences.iter().flat_map(|s| s.iter()).flat_map(|window| &window.counts);
         let n_observed = counts.map(|&count| count as usize).sum();
         Self { sequences, n_observed }
+    }
+
+    /// The windows of each sequence, in order of time.
+    pub(crate) fn windows(&self) -> impl Iterator<Item = &[Group<f32>]> {
+        self.sequences.iter().map(|windows| &windows[..])
     }
 
     /// Number of sequences.
@@ -154,6 +175,8 @@ pub struct OwnResult {
     pub parameters: Vec<f32>,
     /// w_ik ∂ℓ_ik/∂z_ik, N × K × k, with w = 1 where only codes are pulled; empty unless they are.
     pub codes: Vec<f32>,
+    /// With respect to what the front made of each sequence's inputs; empty unless parameters are pulled behind one.
+    d_features: Vec<Vec<f32>>,
 }
 
 impl Model {
@@ -171,11 +194,13 @@ impl Model {
     ) -> OwnResult {
         let per_chunk = CHUNK.div_ceil(codes.packs_each());
         let n_seq = batch.n_seq();
+        let driven = self.drive_own(parameters, batch);
         let parts: Vec<OwnResult> = (0..n_seq.div_ceil(per_chunk))
             .into_par_iter()
             .map(|chunk| {
                 let sequences = chunk * per_chunk..n_seq.min((chunk + 1) * per_chunk);
-                dispatch(OwnChunk { model: self, parameters, codes, batch, pull, sequences })
+                let driven = &driven;
+                dispatch(OwnChunk { model: self, parameters, codes, batch, driven, pull, sequences })
             })
             .collect();
         let mut all = OwnResult::default();
@@ -187,6 +212,10 @@ impl Model {
             all.weights.extend(part.weights);
             all.codes.extend(part.codes);
             all.parameters.iter_mut().zip(&part.parameters).for_each(|(sum, part)| *sum += part);
+            all.d_features.extend(part.d_features);
+        }
+        if pull.weigh().is_some() {
+            self.pull_front(driven, &all.d_features, &mut all.parameters);
         }
         all
     }
@@ -198,6 +227,7 @@ pub(crate) struct OwnChunk<'a> {
     parameters: &'a [f32],
     codes: &'a OwnCodes,
     batch: &'a OwnBatch,
+    driven: &'a Option<Driven>,
     pull: OwnPull<'a>,
     sequences: Range<usize>,
 }
@@ -215,6 +245,8 @@ struct Scratch<S> {
     /// What is known of the states at which the windows of each pack begin; the first, that of θ, is not written.
     starts: Vec<S>,
     d_theta: Vec<S>,
+    /// With respect to the features of one sequence.
+    d_features: Vec<S>,
 }
 
 /// What is passed over, and what keeps the pass.
@@ -224,12 +256,26 @@ type Pass<'s, S> = (Given<'s, S>, &'s mut Likelihood<S>);
 struct Windows<'a, S: Scalar> {
     groups: &'a [Group<S::Real>],
     inputs: Vec<GroupInputs<S>>,
+    /// Where the features of each window lie among those of the sequence; empty without a front.
+    features: Vec<Range<usize>>,
 }
 
 impl<'a, S: Scalar> Windows<'a, S> {
     #[inline(always)]
-    fn new(groups: &'a [Group<S::Real>]) -> Self {
-        Self { groups, inputs: groups.iter().map(GroupInputs::new).collect() }
+    fn new(groups: &'a [Group<S::Real>], features: Option<&[S::Real]>) -> Self {
+        let Some(features) = features else {
+            return Self { groups, inputs: groups.iter().map(GroupInputs::new).collect(), features: vec![] };
+        };
+        let n_time: usize = groups.iter().map(|group| group.n_time).sum();
+        let width = features.len() / n_time.max(1);
+        let (mut start, mut places, mut inputs) = (0, vec![], vec![]);
+        for group in groups {
+            let place = start..start + group.n_time * width;
+            inputs.push(GroupInputs::of_features(&features[place.clone()], group.n_time));
+            start = place.end;
+            places.push(place);
+        }
+        Self { groups, inputs, features: places }
     }
 }
 
@@ -250,10 +296,14 @@ impl Kernel for OwnChunk<'_> {
             likelihoods: vec![],
             starts: vec![],
             d_theta: vec![P::zero(); layout.d_theta()],
+            d_features: vec![],
         };
         let mut found = OwnResult { parameters: vec![0.0; self.parameters.len()], ..OwnResult::default() };
         for (place, i) in self.sequences.clone().enumerate() {
-            let windows = Windows::new(&self.batch.sequences[i]);
+            let features = self.driven.as_ref().map(|driven| driven.features(i));
+            let windows = Windows::new(&self.batch.sequences[i], features);
+            scratch.d_features.clear();
+            scratch.d_features.resize(features.map_or(0, <[f32]>::len), P::zero());
             self.roll_out(i, place * packs, &windows, &mut scratch, &mut found.log_likelihoods);
             let ours = place * self.codes.per_sequence..(place + 1) * self.codes.per_sequence;
             match self.pull.weigh() {
@@ -266,6 +316,8 @@ impl Kernel for OwnChunk<'_> {
             if !matches!(self.pull, OwnPull::Nothing) {
                 let weights = &found.weights[ours];
                 self.pull_back(place * packs, &windows, weights, &mut scratch, &mut found.parameters);
+                let lanes = |d: &P<A>| d.to_array().iter().sum::<f32>();
+                found.d_features.push(scratch.d_features.iter().map(lanes).collect());
             }
             if matches!(self.pull, OwnPull::Codes | OwnPull::Both(_)) {
                 self.pull_to_codes(place * packs, &mut scratch, &mut found.codes);
@@ -393,14 +445,16 @@ impl OwnChunk<'_> {
         scratch: &mut Scratch<Pack<f32, A>>,
     ) {
         let mut d_theta = std::mem::take(&mut scratch.d_theta);
+        let mut d_features = std::mem::take(&mut scratch.d_features);
+        let place = windows.features.get(w).cloned().unwrap_or(0..0);
         let (given, likelihood) = self.window((p, w), windows, scratch);
         // The pass over a whole sequence is still there; that over a window has given way to the next.
         if windows.groups.len() > 1 {
             likelihood.turn_to(given.base, given.group);
             likelihood.run(given);
         }
-        likelihood.pull(given, Pull::Dense(&[weight]), &mut d_theta);
-        scratch.d_theta = d_theta;
+        likelihood.pull(given, Pull::Dense(&[weight]), (&mut d_theta, &mut d_features[place]));
+        (scratch.d_theta, scratch.d_features) = (d_theta, d_features);
     }
 
     /// Gradients with respect to the codes of one sequence, after [`OwnChunk::pull_back`].

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::Model;
+use super::{Driven, Model};
 use crate::base::emission::{Batch, Group, Pull};
 use crate::base::{Base, Drive, Given, Likelihood};
 use crate::generator::Tape;
@@ -139,17 +139,26 @@ pub struct Gradient {
 /// A group's inputs in every lane.
 pub(crate) struct GroupInputs<S> {
     inputs: Vec<S>,
+    /// Steps without any, where the group does not say it.
+    quiet: Option<Vec<bool>>,
 }
 
 impl<S: Scalar> GroupInputs<S> {
     #[inline(always)]
     pub(crate) fn new(group: &Group<S::Real>) -> Self {
-        Self { inputs: group.inputs.iter().map(|&u| S::splat(u)).collect() }
+        Self { inputs: group.inputs.iter().map(|&u| S::splat(u)).collect(), quiet: None }
+    }
+
+    /// What the front made of the inputs, in every lane.
+    #[inline(always)]
+    pub(crate) fn of_features(features: &[S::Real], n_time: usize) -> Self {
+        let inputs = features.iter().map(|&v| S::splat(v)).collect();
+        Self { inputs, quiet: Some(vec![false; n_time]) }
     }
 
     #[inline(always)]
     pub(crate) fn drive<'a>(&'a self, group: &'a Group<S::Real>) -> Drive<'a, S> {
-        Drive { inputs: &self.inputs, quiet: &group.quiet }
+        Drive { inputs: &self.inputs, quiet: self.quiet.as_deref().unwrap_or(&group.quiet) }
     }
 }
 
@@ -179,11 +188,12 @@ impl Model {
         table: &mut LogLikelihoods,
     ) {
         let n_seq = batch.n_seq;
+        let driven = &self.drive_groups(parameters, batch);
         let rows = &mut table.rows;
         rows.resize(codes.n_packs() * n_seq, [0.0; LANES]);
         rows.par_chunks_mut(CHUNK * n_seq).enumerate().for_each(|(chunk, rows)| {
             let first = chunk * CHUNK;
-            dispatch(ScoreChunk { model: self, parameters, codes, batch, first, rows });
+            dispatch(ScoreChunk { model: self, parameters, codes, batch, driven, first, rows });
         });
         let used = codes.len() - codes.n_packs().saturating_sub(1) * LANES;
         let last_pack = rows.len().saturating_sub(n_seq);
@@ -207,19 +217,35 @@ impl Model {
         let n_packs = codes.n_packs();
         let n_chunks = n_packs.div_ceil(2 * CHUNK) * 2;
         let size = n_packs.div_ceil(n_chunks).max(1);
-        let parts: Vec<Gradient> = (0..n_packs.div_ceil(size))
+        let driven = self.drive_groups(parameters, batch);
+        let parts: Vec<ChunkGradient> = (0..n_packs.div_ceil(size))
             .into_par_iter()
             .map(|chunk| {
                 let packs = chunk * size..n_packs.min((chunk + 1) * size);
-                dispatch(GradientChunk { model: self, parameters, codes, batch, weights, packs })
+                let driven = &driven;
+                dispatch(GradientChunk { model: self, parameters, codes, batch, driven, weights, packs })
             })
             .collect();
         let mut sum = Gradient { parameters: vec![0.0; parameters.len()], weighted_log_likelihood: 0.0 };
-        for part in parts {
+        let mut d_features = vec![];
+        for ChunkGradient { gradient: part, d_features: pulled } in parts {
             sum.weighted_log_likelihood += part.weighted_log_likelihood;
             sum.parameters.iter_mut().zip(&part.parameters).for_each(|(s, p)| *s += p);
+            add_features(&mut d_features, pulled);
         }
+        self.pull_front(driven, &d_features, &mut sum.parameters);
         sum
+    }
+}
+
+/// Adds gradients with respect to features, group by group.
+fn add_features(sum: &mut Vec<Vec<f32>>, pulled: Vec<Vec<f32>>) {
+    if sum.is_empty() {
+        *sum = pulled;
+        return;
+    }
+    for (sum, pulled) in sum.iter_mut().zip(pulled) {
+        sum.iter_mut().zip(pulled).for_each(|(s, p)| *s += p);
     }
 }
 
@@ -272,6 +298,7 @@ pub(crate) struct ScoreChunk<'a> {
     parameters: &'a [f32],
     codes: &'a CodePacks<f32>,
     batch: &'a Batch<f32>,
+    driven: &'a Option<Driven>,
     first: usize,
     rows: &'a mut [[f32; LANES]],
 }
@@ -284,11 +311,11 @@ impl Kernel for ScoreChunk<'_> {
         type P<A> = Pack<f32, A>;
         let base = &self.model.spec.base;
         let mut buffers = Buffers::<P<A>>::new(self.model);
-        let mut parts: Vec<_> = self.batch.groups.iter().map(|g| GroupPart::new(base, g)).collect();
+        let mut parts = group_parts(base, self.batch, self.driven);
         for (pack, rows) in self.rows.chunks_exact_mut(self.batch.n_seq).enumerate() {
             buffers.generate(self.model, self.parameters, &self.codes.pack::<A>(self.first + pack));
             for (group, part) in self.batch.groups.iter().zip(&mut parts) {
-                let GroupPart { inputs, likelihood, scores } = part;
+                let GroupPart { inputs, likelihood, scores, .. } = part;
                 let (theta, drive) = (&buffers.theta, inputs.drive(group));
                 let given = Given { base, theta, start: None, drive, group };
                 likelihood.run(given);
@@ -307,16 +334,35 @@ struct GroupPart<S> {
     likelihood: Likelihood<S>,
     /// Log likelihoods, or weights, of the members.
     scores: Vec<S>,
+    /// Gradient with respect to features; empty where there is no front.
+    d_features: Vec<S>,
 }
 
 impl<S: Lanes> GroupPart<S> {
-    fn new(base: &Base, group: &Group<S::Real>) -> Self {
+    fn new(base: &Base, group: &Group<S::Real>, features: Option<&[S::Real]>) -> Self {
+        let own = || GroupInputs::new(group);
         Self {
-            inputs: GroupInputs::new(group),
+            inputs: features.map_or_else(own, |features| GroupInputs::of_features(features, group.n_time)),
             likelihood: Likelihood::new(base, group),
             scores: vec![S::zero(); group.n_members()],
+            d_features: vec![S::zero(); features.map_or(0, <[S::Real]>::len)],
         }
     }
+}
+
+fn group_parts<S: Lanes<Real = f32>>(
+    base: &Base,
+    batch: &Batch<f32>,
+    driven: &Option<Driven>,
+) -> Vec<GroupPart<S>> {
+    let features = |g: usize| driven.as_ref().map(|driven| driven.features(g));
+    batch.groups.iter().enumerate().map(|(g, group)| GroupPart::new(base, group, features(g))).collect()
+}
+
+/// The gradient of a chunk, and that with respect to the features of every group.
+pub(crate) struct ChunkGradient {
+    gradient: Gradient,
+    d_features: Vec<Vec<f32>>,
 }
 
 /// Packs of codes whose gradients are added up.
@@ -325,18 +371,19 @@ pub(crate) struct GradientChunk<'a> {
     parameters: &'a [f32],
     codes: &'a CodePacks<f32>,
     batch: &'a Batch<f32>,
+    driven: &'a Option<Driven>,
     weights: Weights<'a>,
     packs: std::ops::Range<usize>,
 }
 
 impl Kernel for GradientChunk<'_> {
-    type Output = Gradient;
+    type Output = ChunkGradient;
 
     #[inline(always)]
-    fn run<A: Arch>(self) -> Gradient {
+    fn run<A: Arch>(self) -> ChunkGradient {
         let (model, base) = (self.model, &self.model.spec.base);
         let (network, layout) = (&model.spec.network, &model.layout);
-        let mut parts: Vec<_> = self.batch.groups.iter().map(|g| GroupPart::new(base, g)).collect();
+        let mut parts = group_parts::<Pack<f32, A>>(base, self.batch, self.driven);
         let (phi, shared) = self.parameters.split_at(network.n_parameters());
         let mut parameters = vec![0.0; self.parameters.len()];
         let (d_phi, d_shared) = parameters.split_at_mut(phi.len());
@@ -357,7 +404,10 @@ impl Kernel for GradientChunk<'_> {
             network.pull_back(phi, (&mut tape, place), adapted);
         }
         network.weight_gradient(&tape, &d_adapted, &codes, d_phi);
-        Gradient { parameters, weighted_log_likelihood: total }
+        let lanes = |d: &Pack<f32, A>| d.to_array().iter().sum::<f32>();
+        let d_features = parts.iter().map(|part| part.d_features.iter().map(lanes).collect()).collect();
+        let gradient = Gradient { parameters, weighted_log_likelihood: total };
+        ChunkGradient { gradient, d_features }
     }
 }
 
@@ -387,9 +437,10 @@ impl GradientChunk<'_> {
                 Weights::Sparse(_) if lanes.iter().all(|l| l.is_empty()) => continue,
                 Weights::Sparse(_) => Pull::Sparse(&lanes),
             };
-            let given = Given { base, theta, start: None, drive: part.inputs.drive(group), group };
-            part.likelihood.run(given);
-            let weighted = part.likelihood.pull(given, pull, d_theta);
+            let GroupPart { inputs, likelihood, d_features, .. } = part;
+            let given = Given { base, theta, start: None, drive: inputs.drive(group), group };
+            likelihood.run(given);
+            let weighted = likelihood.pull(given, pull, (&mut *d_theta, d_features));
             total += (0..LANES).map(|l| f64::from(weighted.lane(l))).sum::<f64>();
         }
         total

@@ -38,7 +38,7 @@ impl Model {
     /// Rolls out `n_time` steps for each code.
     ///
     /// # Shapes
-    /// `codes`: M × k; `inputs` (model units): at least n_time × d_input, required if the base model has any.
+    /// `codes`: M × k; `inputs` (model units): what drives the base model, at least n_time × its d_input, required if it has any.
     ///
     /// # Errors
     /// Inputs that are too short or of the wrong width.

@@ -3,12 +3,16 @@
 use serde::Serialize;
 
 use crate::base::Base;
+use crate::front::{Front, FrontStart};
 use crate::generator::{Activation, FeatureMap, Hidden, Layout, Network, Role, Skip};
 use crate::{Error, Result};
 
 /// Base model, roles of its blocks, and generator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModelSpec {
+    /// The network before the base model, if there is one: its bottleneck then is the base model's input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front: Option<Front>,
     /// The base model.
     pub base: Base,
     /// Roles that differ from the base model's defaults, by block name.
@@ -29,7 +33,7 @@ impl ModelSpec {
             skip: Skip::None,
             d_out: adapted_len(&base, &[]),
         };
-        Self { base, roles: vec![], network }
+        Self { front: None, base, roles: vec![], network }
     }
 
     /// One system for all sequences: no code, and every block that a code would adapt is shared.
@@ -38,6 +42,19 @@ impl ModelSpec {
         let base = base.into();
         let adapted: Vec<_> = base.blocks().into_iter().filter(|b| b.role == Role::Adapted).collect();
         adapted.iter().fold(Self::new(base, 0), |spec, block| spec.share(block.name))
+    }
+
+    /// Puts a network before the base model, whose inputs are as wide as what comes out of it.
+    #[must_use]
+    pub fn behind(mut self, front: Front) -> Self {
+        self.front = Some(front);
+        self
+    }
+
+    /// Width of the inputs; 0 for none.
+    #[must_use]
+    pub fn d_input(&self) -> usize {
+        self.front.map_or(self.base.d_input(), |front| front.d_input)
     }
 
     /// Gives a block of θ another role.
@@ -102,6 +119,7 @@ impl ModelSpec {
     /// whose output width does not fit the roles.
     pub fn layout(&self) -> Result<Layout> {
         self.base.validate()?;
+        self.check_front()?;
         if let Some(l) = self.network.hidden.iter().position(|h| h.width == 0) {
             return Err(Error::setting("hidden", format!("layer {} has no units", l + 1)));
         }
@@ -123,6 +141,26 @@ impl ModelSpec {
             return Err(Error::shape("generator output", layout.d_adapted(), self.network.d_out));
         }
         Ok(layout)
+    }
+}
+
+impl ModelSpec {
+    fn check_front(&self) -> Result<()> {
+        let Some(front) = self.front else { return Ok(()) };
+        front.validate()?;
+        if front.d_out() != self.base.d_input() {
+            return Err(Error::shape(
+                "inputs of the base model behind the front",
+                front.d_out(),
+                self.base.d_input(),
+            ));
+        }
+        match front.start {
+            FrontStart::Encoded { d_obs, .. } if d_obs != self.base.d_obs() => {
+                Err(Error::shape("outputs that the front encodes", self.base.d_obs(), d_obs))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -63,7 +63,7 @@ impl Model {
     fn squares(&self, family: &Family, code: impl Fn(usize) -> Vec<f64>) -> Result<Vec<f64>> {
         let mut sums = vec![0.0; family.d_obs()];
         for (i, sequence) in family.sequences().iter().enumerate() {
-            let inputs = family.inputs_of(i).filter(|_| self.base().d_input() > 0);
+            let inputs = family.inputs_of(i).filter(|_| self.d_input() > 0);
             let predicted = self.generate(&code(i), inputs, sequence.n_time())?;
             for (y, predicted) in sequence.outputs().rows().zip(predicted.rows()) {
                 let each = y.iter().zip(predicted).zip(&mut sums).filter(|((y, _), _)| !y.is_nan());

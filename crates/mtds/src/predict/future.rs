@@ -7,7 +7,6 @@
 use super::ahead::Ahead;
 use super::{DrawNoise, Forecast};
 use crate::base::NoiseForm;
-use crate::base::emission::Group;
 use crate::family::Signal;
 use crate::infer::{Observed, Points, Posterior, Tracker};
 use crate::model::{CodePacks, Model, Rollout, Start};
@@ -30,6 +29,7 @@ impl Tracker<'_> {
         check_horizon(n_time)?;
         let model = self.model();
         let inputs = future_inputs_of(model, self.n_observed_steps(), n_time, future_inputs)?;
+        let inputs = self.drive_on(inputs)?;
         let posterior = self.update()?.clone();
         let (points, weights) = thinned_draws(&posterior, self.random());
         let beliefs = self.beliefs(&points)?;
@@ -61,12 +61,13 @@ impl Model {
         let past = outputs.n_time();
         let (points, weights) = thinned_draws(posterior, random);
         self.check_points(&points)?;
-        crate::base::emission::check_inputs(inputs, past + n_time, self.base().d_input())?;
+        crate::base::emission::check_inputs(inputs, past + n_time, self.d_input())?;
         let future = inputs.map(|inputs| inputs.slice(past..past + n_time));
         let future = future_inputs_of(self, past, n_time, future.as_ref())?;
         let inputs = inputs.map(|u| self.scaling().inputs_to_model(&u.slice(0..past))).transpose()?;
         let outputs = self.scaling().outputs_to_model(outputs)?;
-        let group = Group::single(&outputs, inputs.as_ref(), self.base().d_input())?;
+        let (group, mut front) = self.group_with_front(&outputs, inputs.as_ref())?;
+        let future = self.drive(future, Some(&outputs), &mut front)?;
         let observed = Observed { model: self, parameters: self.parameters(), group: &group, start: None };
         let beliefs = observed.beliefs(&points);
         let from = From { model: self, first_step: past, beliefs };
@@ -81,7 +82,7 @@ impl Model {
         n_time: usize,
     ) -> Result<Rollout> {
         self.check_points(points)?;
-        let inputs = inputs.map(|inputs| self.scaling().inputs_to_model(inputs)).transpose()?;
+        let inputs = self.drive_of(inputs, n_time)?;
         let codes = CodePacks::from_fn(points.len(), self.d_code(), |i, d| points.column(d)[i]);
         self.simulate(&codes, Start::Initial, inputs.as_ref(), n_time)
     }
@@ -106,7 +107,7 @@ fn future_inputs_of(
     n_time: usize,
     future: Option<&Signal>,
 ) -> Result<Option<Signal>> {
-    let width = model.base().d_input();
+    let width = model.d_input();
     crate::base::emission::check_inputs(future, n_time, width)?;
     let Some(future) = future.filter(|_| width > 0) else { return Ok(None) };
     let future = future.slice(0..n_time);

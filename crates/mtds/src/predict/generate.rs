@@ -7,7 +7,7 @@
 
 use crate::base::Drive;
 use crate::family::Signal;
-use crate::model::{Buffers, CodePacks, Model, Start};
+use crate::model::{Buffers, CodePacks, FrontState, Model, Start};
 use crate::{Error, Result};
 
 /// Codes to pass through, evenly spaced in time, with straight lines between.
@@ -59,8 +59,7 @@ impl Model {
     pub fn generate(&self, code: &[f64], inputs: Option<&Signal>, n_time: usize) -> Result<Signal> {
         CodePath::new(vec![code.to_vec()])?;
         self.check_code(code.len())?;
-        crate::base::emission::check_inputs(inputs, n_time, self.base().d_input())?;
-        let inputs = inputs.map(|u| self.scaling().inputs_to_model(u)).transpose()?;
+        let inputs = self.drive_of(inputs, n_time)?;
         let codes = CodePacks::from_fn(1, code.len(), |_, d| code[d]);
         let rollout = self.simulate(&codes, Start::Initial, inputs.as_ref(), n_time)?;
         self.scaling().outputs_from_model(&Signal::new(n_time, self.base().d_obs(), rollout.outputs)?)
@@ -73,8 +72,7 @@ impl Model {
     pub fn morph(&self, path: &CodePath, inputs: Option<&Signal>, n_time: usize) -> Result<Signal> {
         self.check_code(path.d_code())?;
         let base = self.base();
-        crate::base::emission::check_inputs(inputs, n_time, base.d_input())?;
-        let inputs = inputs.map(|u| self.scaling().inputs_to_model(u)).transpose()?;
+        let inputs = self.drive_of(inputs, n_time)?;
         let parameters = self.parameters_as::<f64>();
         let (mut buffers, mut trace) = (Buffers::<f64>::new(self), base.trace(1));
         let mut state: Option<Vec<f64>> = None;
@@ -89,6 +87,13 @@ impl Model {
             state = Some(trace.states[base.d_state()..].to_vec());
         }
         self.scaling().outputs_from_model(&Signal::new(n_time, base.d_obs(), outputs)?)
+    }
+
+    /// What drives the base model from the first of `n_time` steps on, given inputs in data units.
+    pub(super) fn drive_of(&self, inputs: Option<&Signal>, n_time: usize) -> Result<Option<Signal>> {
+        crate::base::emission::check_inputs(inputs, n_time, self.d_input())?;
+        let inputs = inputs.map(|u| self.scaling().inputs_to_model(&u.slice(0..n_time))).transpose()?;
+        self.drive(inputs, None, &mut FrontState::default())
     }
 
     fn check_code(&self, found: usize) -> Result<()> {

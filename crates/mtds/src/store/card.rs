@@ -2,8 +2,8 @@
 
 use super::{CARD_FILE, CardScore, ModelBundle, broken};
 use crate::Result;
-use crate::base::Base;
 use crate::generator::{Activation, FeatureMap, Network, Prior, Role, Skip};
+use crate::model::Model;
 
 const FRONT_MATTER: &str = "---
 library_name: mtds
@@ -38,7 +38,7 @@ pub(super) fn write(bundle: &ModelBundle) -> Result<Vec<u8>> {
         sizes(bundle),
         learning(bundle)?,
         scores(&bundle.provenance.scores),
-        use_in_rust(bundle.model.base()),
+        use_in_rust(&bundle.model),
         LICENCE.to_owned(),
     ];
     Ok(sections.join("\n").into_bytes())
@@ -141,8 +141,8 @@ fn scores(scores: &[CardScore]) -> String {
     format!("## Scores\n\n{head}{}", scores.iter().map(row).collect::<String>())
 }
 
-fn use_in_rust(base: &Base) -> String {
-    let inputs = if base.d_input() == 0 { "None" } else { "Some(&inputs)" };
+fn use_in_rust(model: &Model) -> String {
+    let inputs = if model.d_input() == 0 { "None" } else { "Some(&inputs)" };
     format!(
         "## How to use it\n\nIn Rust, with `MODEL` the path of this directory:\n\n```rust\n\
          let bundle = mtds_data::model::load_model(\"MODEL\".as_ref())?;\n\

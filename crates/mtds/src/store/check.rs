@@ -20,6 +20,8 @@ pub(super) fn sizes(spec: &ModelSpec) -> Result<()> {
     let base = serde_json::to_value(&spec.base).map_err(|error| broken(CONFIG_FILE, error.to_string()))?;
     let mut found = vec![("d_code".to_owned(), spec.network.d_code as u64)];
     collect_sizes("base", &base, &mut found);
+    let front = serde_json::to_value(spec.front).map_err(|error| broken(CONFIG_FILE, error.to_string()))?;
+    collect_sizes("front", &front, &mut found);
     let widths = spec.network.hidden.iter().enumerate();
     found.extend(widths.map(|(l, hidden)| (format!("width of hidden layer {}", l + 1), hidden.width as u64)));
     if let Some((name, size)) = found.into_iter().find(|(_, size)| *size > MAX_SIZE as u64) {

@@ -9,6 +9,7 @@ use super::{
 use crate::Result;
 use crate::base::Kinds;
 use crate::family::Scaling;
+use crate::front::Front;
 use crate::generator::{Network, Prior, Role};
 use crate::model::ModelSpec;
 
@@ -33,6 +34,8 @@ struct Record<S> {
 /// [`ModelSpec`] as it is stored, before its kind is known.
 #[derive(Deserialize)]
 struct StoredSpec {
+    #[serde(default)]
+    front: Option<Front>,
     base: serde_json::Value,
     roles: Vec<(String, Role)>,
     network: Network,
@@ -132,9 +135,9 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
 }
 
 fn read_spec(kind: &str, stored: StoredSpec, kinds: &Kinds) -> Result<ModelSpec> {
-    let StoredSpec { base, roles, network } = stored;
+    let StoredSpec { front, base, roles, network } = stored;
     match kinds.read(kind, base) {
-        Some(Ok(base)) => Ok(ModelSpec { base, roles, network }),
+        Some(Ok(base)) => Ok(ModelSpec { front, base, roles, network }),
         Some(Err(error)) => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} ({error}); {RESTORE}"))),
         None => {
             let known = kinds.names().join(", ");
@@ -159,7 +162,7 @@ fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
 fn check_scaling(config: &Config) -> Result<()> {
     let (base, scaling) = (&config.spec.base, &config.scaling);
     for (what, expected, found) in
-        [("outputs", base.d_obs(), scaling.d_obs()), ("inputs", base.d_input(), scaling.d_input())]
+        [("outputs", base.d_obs(), scaling.d_obs()), ("inputs", config.spec.d_input(), scaling.d_input())]
     {
         if expected != found {
             let why =

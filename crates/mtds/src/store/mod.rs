@@ -154,7 +154,7 @@ impl ModelBundle {
     fn check(&self) -> Result<()> {
         let base = self.model.base();
         check::names("output", &self.provenance.output_names, base.d_obs())?;
-        check::names("input", &self.provenance.input_names, base.d_input())?;
+        check::names("input", &self.provenance.input_names, self.model.d_input())?;
         check::scores(&self.provenance.scores)?;
         check::members(&self.members, self.model.d_code())
     }

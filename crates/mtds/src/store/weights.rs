@@ -31,7 +31,9 @@ pub(super) fn expected(spec: &ModelSpec, n_members: usize) -> Result<Vec<Expecte
         .map(|block| Expected { name: format!("shared.{}", block.spec.name), shape: vec![block.spec.len] });
     let code = |name: &str| Expected { name: name.into(), shape: vec![n_members, spec.network.d_code] };
     let codes = [CODES_MEAN, CODES_STD_DEV].map(code).into_iter().filter(|_| n_members > 0);
-    Ok(generator.chain(shared).chain(codes).collect())
+    let front = spec.front.map_or(vec![], |front| front.tensors());
+    let front = front.into_iter().map(|t| Expected { name: t.name, shape: t.shape });
+    Ok(generator.chain(shared).chain(front).chain(codes).collect())
 }
 
 /// The file; F32, little endian.

@@ -29,7 +29,7 @@ pub(super) fn of(
     let mut left = vec![];
     for (i, code) in codes.iter().enumerate() {
         let sequence = family.sequence(i);
-        let inputs = family.inputs_of(i).filter(|_| bundle.model.base().d_input() > 0);
+        let inputs = family.inputs_of(i).filter(|_| bundle.model.d_input() > 0);
         let predicted = bundle.model.generate(code, inputs, sequence.n_time())?;
         left.extend(residuals(sequence.outputs(), &predicted));
     }
@@ -52,7 +52,7 @@ pub(super) fn codes(bundle: &ModelBundle, family: &Family, seed: u64) -> Result<
             return Ok(member.code_mean.clone());
         }
         let settings = Online { every: sequence.n_time().div_ceil(3).max(5), ..online.clone() };
-        let inputs = family.inputs_of(i).filter(|_| bundle.model.base().d_input() > 0);
+        let inputs = family.inputs_of(i).filter(|_| bundle.model.d_input() > 0);
         let tracker =
             bundle.model.track(sequence.outputs(), inputs, settings, stream(seed, STREAM + i as u64))?;
         let posterior = tracker.posterior().context("a tracked sequence has a posterior")?;

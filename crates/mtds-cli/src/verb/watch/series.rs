@@ -73,7 +73,7 @@ impl<'m> AllSeries<'m> {
     /// Sizes of a line.
     pub(super) fn widths(&self, horizon: usize) -> Widths {
         let base = self.model.base();
-        Widths { outputs: base.d_obs(), inputs: base.d_input(), horizon }
+        Widths { outputs: base.d_obs(), inputs: self.model.d_input(), horizon }
     }
 
     /// Takes one step and says what is known then. On an error the sequence is as it was.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! backward in time       λ_t = (∂ŷ_t/∂x_t)ᵀ ȳ_t + (∂x_{t+1}/∂x_t)ᵀ λ_{t+1}        n slopes, some at a time
-//! for some of θ, all t   θ̄_k = Σ_t ȳ_tᵀ ∂ŷ_t/∂θ_k + λ_tᵀ ∂x_t/∂θ_k
+//! for some of θ, all t   θ̄_k = Σ_t ȳ_tᵀ ∂ŷ_t/∂θ_k + λ_tᵀ ∂x_t/∂θ_k              and likewise for u_t, where asked for
 //! ```
 //! A gradient costs about (n + q) rollouts for n states and q entries of θ: fine for systems that are written by hand, which
 //! have few; those with many should have an adjoint of their own. Only states are kept.
@@ -90,11 +90,40 @@ pub(super) fn adjoint<T: Step, S: Scalar>(
 ) {
     let own_len = custom.own_len();
     let mut duals = Duals::new(custom, &theta[..own_len]);
-    let TraceGradient { outputs: d_outputs, theta: d_theta, start: d_start } = gradient;
+    let TraceGradient { outputs: d_outputs, theta: d_theta, start: d_start, inputs: d_inputs } = gradient;
     let mut lambdas = vec![S::zero(); trace.n_time * custom.d_state()];
     states_adjoint((custom, drive, trace), d_outputs, &mut duals, &mut lambdas, d_start);
     let given = (d_outputs, &lambdas[..]);
     theta_adjoint((custom, drive, trace), given, &mut duals, &mut d_theta[..own_len]);
+    if !d_inputs.is_empty() {
+        inputs_adjoint((custom, drive, trace), given, &mut duals, d_inputs);
+    }
+}
+
+/// Adds to the gradient with respect to the inputs.
+#[inline(always)]
+fn inputs_adjoint<T: Step, S: Scalar>(
+    (custom, drive, trace): (&Custom<T>, Drive<'_, S>, &Trace<S>),
+    (d_outputs, lambdas): (&[S], &[S]),
+    duals: &mut Duals<S>,
+    d_inputs: &mut [S],
+) {
+    let (n, p, m) = (custom.d_state(), custom.d_obs(), custom.d_input());
+    let Duals { theta, from, inputs, next, outputs } = duals;
+    for t in 0..trace.n_time {
+        load(&drive.inputs[t * m..(t + 1) * m], inputs);
+        for first in (0..m).step_by(WIDTH) {
+            let total = &mut d_inputs[t * m + first..t * m + m.min(first + WIDTH)];
+            seed(inputs, first, S::one());
+            load(&trace.states[t * n..(t + 1) * n], from);
+            custom.step.step(theta, from, inputs, next);
+            pull(&lambdas[t * n..(t + 1) * n], next, total);
+            load(&trace.states[(t + 1) * n..(t + 2) * n], from);
+            custom.step.emit(theta, from, inputs, outputs);
+            pull(&d_outputs[t * p..(t + 1) * p], outputs, total);
+            seed(inputs, first, S::zero());
+        }
+    }
 }
 
 /// Writes λ_1 … λ_T, and the gradient with respect to x_0.

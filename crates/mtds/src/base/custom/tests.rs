@@ -54,7 +54,7 @@ fn a_linear_system_written_as_a_step_equals_the_one_written_by_hand() {
             gradient(&custom, &theta, given, &inputs, &weights),
             gradient(&lds, &theta, given, &inputs, &weights),
         );
-        let pairs = [roll(given), roll(None), (ours.0, theirs.0), (ours.1, theirs.1)];
+        let pairs = [roll(given), roll(None), (ours.concat(), theirs.concat())];
         for (got, want) in pairs.iter().flat_map(|(got, want)| got.iter().zip(want)) {
             assert!((got - want).abs() < 1e-12 * (1.0 + want.abs()), "{got} {want}");
         }

@@ -29,6 +29,8 @@ pub struct Group<R> {
     pub squares: Vec<R>,
     /// Observed steps per member and output, n_members × p.
     pub counts: Vec<R>,
+    /// Outputs of the first steps that are told and not scored, by step: values, 0 where missing, then 1 where observed.
+    pub seed: Vec<R>,
 }
 
 /// A whole family arranged for scoring.
@@ -54,6 +56,20 @@ impl<R: Real> Batch<R> {
             all.into_iter().map(|i| Group::new(family, vec![i])).collect()
         };
         Self { groups, n_seq: family.n_seq(), n_observed: family.n_observed() }
+    }
+
+    /// The same with every sequence in a group of its own, the outputs of its first `steps` told and not scored.
+    #[must_use]
+    pub fn seeded(family: &Family, steps: usize) -> Self {
+        let group = |i: usize| {
+            let mut group = Group::new(family, vec![i]);
+            group.set_apart(steps);
+            group
+        };
+        let groups: Vec<Group<R>> = (0..family.n_seq()).map(group).collect();
+        let counts = groups.iter().flat_map(|group| &group.counts);
+        let n_observed = counts.map(|count| count.to_f64() as usize).sum();
+        Self { groups, n_seq: family.n_seq(), n_observed }
     }
 }
 
@@ -109,6 +125,7 @@ impl<R: Real> Group<R> {
             pattern_of: vec![],
             squares: vec![],
             counts: vec![],
+            seed: vec![],
         };
         for (member, signal) in outputs.iter().enumerate() {
             group.add_member(member, signal, n);
@@ -148,6 +165,25 @@ impl<R: Real> Group<R> {
         let rows = || inputs.rows().take(self.n_time);
         self.quiet = rows().map(|row| row.iter().all(|&u| u == 0.0)).collect();
         self.inputs = rows().flatten().map(|&u| R::from_f64(u)).collect();
+    }
+
+    /// Tells the outputs of the first steps instead of scoring them; for a group of one sequence.
+    pub(crate) fn set_apart(&mut self, steps: usize) {
+        let (p, n) = (self.d_obs, steps.min(self.n_time));
+        let Some(pattern) = self.patterns.first_mut() else { return };
+        for t in 0..n {
+            let row = t * p..(t + 1) * p;
+            self.seed.extend(&self.by_member[row.clone()]);
+            self.seed.extend(pattern[row.clone()].iter().map(|&seen| R::from_f64(f64::from(u8::from(seen)))));
+            for at in row {
+                if std::mem::take(&mut pattern[at]) {
+                    let y = self.by_member[at].to_f64();
+                    self.squares[at % p] = R::from_f64(self.squares[at % p].to_f64() - y * y);
+                    self.counts[at % p] = R::from_f64(self.counts[at % p].to_f64() - 1.0);
+                }
+                (self.by_member[at], self.values[at]) = (R::default(), R::default());
+            }
+        }
     }
 
     /// Number of sequences.

@@ -17,7 +17,8 @@ use crate::base::Drive;
 use crate::kernel::{Outlined, Scalar};
 
 impl<S: Scalar> Gains<S> {
-    /// Adds the gradient with respect to θ, all but m_0, given the sum of what sequences pulled.
+    /// Adds the gradients with respect to θ, all but m_0, and to the inputs, unless that is empty, given the sum of what sequences
+    /// pulled.
     ///
     /// # Errors
     /// Inputs, θ or its gradient of a length that does not fit.
@@ -26,7 +27,7 @@ impl<S: Scalar> Gains<S> {
         theta: &[S],
         drive: Drive<'_, S>,
         gradient: GainsGradient<S>,
-        d_theta: &mut [S],
+        (d_theta, d_inputs): (&mut [S], &mut [S]),
     ) -> Result<()> {
         let n_time = self.pattern.n_time();
         expect_len("raw parameters of the linear system", self.model.theta_len(), theta.len())?;
@@ -34,7 +35,10 @@ impl<S: Scalar> Gains<S> {
         expect_len("steps of the inputs", n_time, drive.quiet.len())?;
         expect_len("inputs", n_time * self.system.d_input, drive.inputs.len())?;
         expect_len("gradient of the gains", self.gains.len(), gradient.gains.len())?;
-        S::outline::<Backwards, _>((self, theta, drive, gradient, d_theta));
+        if !d_inputs.is_empty() {
+            expect_len("gradient of the inputs", drive.inputs.len(), d_inputs.len())?;
+        }
+        S::outline::<Backwards, _>((self, theta, drive, gradient, (d_theta, d_inputs)));
         Ok(())
     }
 
@@ -66,13 +70,20 @@ impl<S: Scalar> Gains<S> {
     }
 
     #[inline(always)]
-    fn finish(&self, theta: &[S], drive: Drive<'_, S>, mut d: GainsGradient<S>, d_theta: &mut [S]) {
+    fn finish(
+        &self,
+        theta: &[S],
+        drive: Drive<'_, S>,
+        mut d: GainsGradient<S>,
+        (d_theta, d_inputs): (&mut [S], &mut [S]),
+    ) {
         self.covariance_adjoint(&mut d);
         for (set, channels) in self.channels.iter().enumerate() {
             let weight = d.weight * S::constant(self.pattern.n_steps_with(set) as f64);
             channels.pull_back(&d.channels[set], weight, &mut d.system);
         }
         d.system.add_to_theta((&self.model, &self.system), theta, (&d.pushes, drive), d_theta);
+        self.system.add_to_inputs(&d.pushes, d_inputs);
     }
 }
 
@@ -213,13 +224,13 @@ fn multiply<S: Scalar>(x: &[S], y: &[S], out: &mut [S]) {
 }
 
 enum Backwards {}
-type Given<'a, S> = (&'a Gains<S>, &'a [S], Drive<'a, S>, GainsGradient<S>, &'a mut [S]);
+type Given<'a, S> = (&'a Gains<S>, &'a [S], Drive<'a, S>, GainsGradient<S>, (&'a mut [S], &'a mut [S]));
 
 impl<'a, S: Scalar> Outlined<Given<'a, S>> for Backwards {
     type Output = ();
 
     #[inline(always)]
-    fn run((gains, theta, drive, gradient, d_theta): Given<'a, S>) {
-        gains.finish(theta, drive, gradient, d_theta);
+    fn run((gains, theta, drive, gradient, into): Given<'a, S>) {
+        gains.finish(theta, drive, gradient, into);
     }
 }

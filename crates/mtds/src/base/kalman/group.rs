@@ -74,14 +74,15 @@ impl<S: Lanes> GroupFilter<S> {
         &self.end
     }
 
-    /// Σ_i w_i log p(Y_i | θ) per lane; its gradient is added to that of θ, and of m_0 written to `d_start`.
+    /// Σ_i w_i log p(Y_i | θ) per lane; its gradient is added to those of θ and of the inputs (unless empty), that with respect to
+    /// m_0 written to `d_start`.
     pub(crate) fn pull(
         &self,
         theta: &[S],
         drive: Drive<'_, S>,
         group: &Group<S::Real>,
         pull: Pull<'_, S>,
-        (d_theta, d_start): (&mut [S], &mut [S]),
+        (d_theta, d_start, d_inputs): (&mut [S], &mut [S], &mut [S]),
     ) -> S {
         let mut gradients: Vec<Option<GainsGradient<S>>> = vec![None; self.gains.len()];
         let mut total = S::zero();
@@ -95,7 +96,7 @@ impl<S: Lanes> GroupFilter<S> {
         }
         for (gains, gradient) in self.gains.iter().zip(gradients) {
             if let Some(gradient) = gradient {
-                gains.add_to_theta(theta, drive, gradient, d_theta).expect(FITS);
+                gains.add_to_theta(theta, drive, gradient, (&mut *d_theta, &mut *d_inputs)).expect(FITS);
             }
         }
         total

@@ -3,6 +3,7 @@
 use super::{StochasticLds, expect_len, factor};
 use crate::Result;
 use crate::base::lds::transition;
+use crate::base::recurrent::pull_back_add;
 use crate::base::{BaseModel, Drive, InputMap, NoiseForm};
 use crate::kernel::{Outlined, Scalar};
 
@@ -102,6 +103,19 @@ impl<S: Scalar> System<S> {
     pub fn pushes(&self, drive: Drive<'_, S>) -> Result<Pushes<S>> {
         expect_len("inputs", drive.quiet.len() * self.d_input, drive.inputs.len())?;
         Ok(S::outline::<Push, _>((self, drive)))
+    }
+
+    /// Adds Bᵀ and Dᵀ times the gradients with respect to pushes, unless nobody asks for that of the inputs.
+    #[inline(always)]
+    pub(super) fn add_to_inputs(&self, d_pushes: &Pushes<S>, d_inputs: &mut [S]) {
+        if d_inputs.is_empty() {
+            return;
+        }
+        let (n, p) = (self.d_state, self.d_obs);
+        for (t, d_u) in d_inputs.chunks_exact_mut(self.d_input).enumerate() {
+            pull_back_add(&self.input, &d_pushes.states[t * n..(t + 1) * n], d_u);
+            pull_back_add(&self.feedthrough, &d_pushes.outputs[t * p..(t + 1) * p], d_u);
+        }
     }
 
     /// A x + push.

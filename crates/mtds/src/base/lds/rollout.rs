@@ -10,6 +10,7 @@
 
 use super::transition;
 use super::{InputMap, Lds, Places};
+use crate::base::recurrent::pull_back_add;
 use crate::base::{Drive, Trace, TraceGradient};
 use crate::kernel::Scalar;
 
@@ -145,6 +146,8 @@ struct SystemGradient<'a, S> {
     emission: &'a mut [S],
     feedthrough: &'a mut [S],
     offset: &'a mut [S],
+    /// With respect to the inputs, or empty.
+    inputs: &'a mut [S],
 }
 
 #[inline(always)]
@@ -159,14 +162,14 @@ pub(super) fn adjoint<S: Scalar>(
     let mut scratch = vec![S::zero(); 3 * n * n + n * m];
     let (d_a, rest) = scratch.split_at_mut(n * n);
     let (d_b, work) = rest.split_at_mut(n * m);
-    let TraceGradient { outputs: d_outputs, theta: d_theta, start: d_start } = gradient;
+    let TraceGradient { outputs: d_outputs, theta: d_theta, start: d_start, inputs } = gradient;
     {
         let (_, tail) = d_theta.split_at_mut(places.state_bias.start);
         let (state_bias, tail) = tail.split_at_mut(places.state_bias.len());
         let (emission, tail) = tail.split_at_mut(places.emission.len());
         let (feedthrough, tail) = tail.split_at_mut(places.feedthrough.len());
         let offset = &mut tail[..places.offset.len()];
-        let mut d = SystemGradient { a: d_a, b: d_b, state_bias, emission, feedthrough, offset };
+        let mut d = SystemGradient { a: d_a, b: d_b, state_bias, emission, feedthrough, offset, inputs };
         let system = System::new(lds, &places, theta, &trace.system);
         by_state_size!(n, steps_adjoint(&system, drive, &trace.states, d_outputs, &mut d, d_start));
     }
@@ -223,6 +226,11 @@ fn steps_adjoint<S: Scalar, const N: usize>(
                     d.b[i * s.m + j] = lambda[i].mul_add(u[j], d.b[i * s.m + j]);
                 }
             }
+        }
+        if !d.inputs.is_empty() {
+            let d_u = &mut d.inputs[t * s.m..(t + 1) * s.m];
+            pull_back_add(s.b, &lambda[..n], d_u);
+            pull_back_add(s.feedthrough, &d_outputs[t * s.p..(t + 1) * s.p], d_u);
         }
         for j in 0..n {
             next[j] = S::zero();

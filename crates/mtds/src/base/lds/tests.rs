@@ -116,7 +116,8 @@ impl Kernel for AdjointF32<'_> {
         let mut trace = lds.trace(n_time);
         lds.rollout(&theta, None, drive, &mut trace);
         let (mut d_theta, mut d_start) = (vec![Pack::zero(); theta.len()], vec![Pack::zero(); lds.d_state]);
-        let gradient = TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start };
+        let gradient =
+            TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start, inputs: &mut [] };
         lds.adjoint(&theta, drive, &trace, gradient);
         d_theta.into_iter().map(Pack::to_array).collect()
     }
@@ -133,7 +134,7 @@ proptest! {
         let mut trace = lds.trace(n_time);
         lds.rollout(&theta, None, drive, &mut trace);
         let (mut d_theta, mut d_start) = (vec![0.0; theta.len()], vec![0.0; lds.d_state]);
-        let gradient = TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start };
+        let gradient = TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start, inputs: &mut [] };
         lds.adjoint(&theta, drive, &trace, gradient);
         for level in [Level::Baseline, Level::Fused] {
             let rollout = RolloutF32 { lds: &lds, theta: &theta, inputs: &inputs, n_time };
@@ -210,7 +211,8 @@ fn check_adjoint(lds: &Lds, n_time: usize) {
     let mut trace = lds.trace(n_time);
     lds.rollout(&theta, Some(&start), drive, &mut trace);
     let (mut d_theta, mut d_start) = (vec![0.0; theta.len()], vec![0.0; lds.d_state]);
-    let gradient = TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start };
+    let gradient =
+        TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start, inputs: &mut [] };
     lds.adjoint(&theta, drive, &trace, gradient);
     let h = 1e-6;
     for i in 0..theta.len() {

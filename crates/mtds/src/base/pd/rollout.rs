@@ -7,8 +7,8 @@
 //! ```
 
 use super::Pharmacodynamic;
-use crate::base::recurrent::{add, sigmoid_slope, split, split_mut};
-use crate::base::{BaseModel, Drive, Trace, TraceGradient};
+use crate::base::recurrent::{add, pull_back_add, sigmoid_slope, split, split_mut};
+use crate::base::{BaseModel, Drive, Trace, TraceGradient, step_of};
 use crate::kernel::Scalar;
 
 /// What both directions need: the model, θ and the inputs.
@@ -103,7 +103,7 @@ pub(super) fn adjoint<S: Scalar>(
     gradient: TraceGradient<'_, S>,
 ) {
     let (n, p, lens) = (pd.d_state, pd.d_obs, pd.lens());
-    let TraceGradient { outputs: d_outputs, theta: d_theta, start: lambda } = gradient;
+    let TraceGradient { outputs: d_outputs, theta: d_theta, start: lambda, inputs: d_inputs } = gradient;
     let mut d_system = vec![S::zero(); trace.system.len()];
     let s = System::new(pd, theta, &trace.system);
     {
@@ -115,6 +115,7 @@ pub(super) fn adjoint<S: Scalar>(
             let (past, x) = trace.states[t * n..(t + 2) * n].split_at(n);
             emission_adjoint(&s, x, &d_outputs[t * p..(t + 1) * p], &mut d, lambda);
             let (m, quiet) = (pd.d_input, drive.quiet[t]);
+            pull_back_add(s.uptake, lambda, step_of(d_inputs, t, m));
             transition_adjoint(&s, past, (&drive.inputs[t * m..(t + 1) * m], quiet), &mut d, lambda);
         }
     }

@@ -129,7 +129,8 @@ impl Cell for Gated {
         if let Some(inputs) = at.inputs {
             outer_add(&sums[..3 * n], inputs, d_v);
         }
-        let [_, w] = split(at.theta, [3 * n * at.sizes.input, 3 * n * n]);
+        let [v, w] = split(at.theta, [3 * n * at.sizes.input, 3 * n * n]);
+        pull_back_add(v, &sums[..3 * n], d.inputs);
         let (d_gates, d_product) = (&sums[..2 * n], &sums[3 * n..]);
         outer_add(d_gates, at.past, &mut d_w[..2 * n * n]);
         outer_add(d_product, at.past, &mut d_w[2 * n * n..]);

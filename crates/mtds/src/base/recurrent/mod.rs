@@ -23,11 +23,11 @@ use serde::{Deserialize, Serialize};
 pub use gated::Gated;
 pub use tanh::{OrthogonalTanh, Tanh};
 
-pub(super) use products::{add, sigmoid_slope, split, split_mut};
+pub(super) use products::{add, pull_back_add, sigmoid_slope, split, split_mut};
 
 use super::emission::{Noise, NoiseForm};
 use super::{Base, BaseModel, Drive, Trace, TraceGradient};
-use crate::generator::BlockSpec;
+use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
 use crate::{Error, Result};
 
@@ -41,7 +41,7 @@ pub type Gru = Recurrent<Gated>;
 /// Sizes and noise of a recurrent network with cell `C`.
 ///
 /// Blocks of θ, in order: those of the cell, then `emission` (C), `feedthrough` (D), `offset` (d), `noise`, `initial_state`
-/// (x₀). By default z adapts all but `feedthrough` and `initial_state`, which are zero, and `noise`, which is shared.
+/// (x₀); with [`OutputForm::Residual`] `initial_output` (ŷ₀), which is shared. By default z adapts all but `feedthrough` and `initial_state`, which are zero, and `noise`, which is shared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Recurrent<C> {
@@ -54,8 +54,23 @@ pub struct Recurrent<C> {
     /// Form of the emission covariance.
     #[serde(default)]
     pub noise_form: NoiseForm,
+    /// Whether outputs are emitted as they are, or added up.
+    #[serde(default)]
+    pub output: OutputForm,
     #[serde(skip)]
     cell: PhantomData<C>,
+}
+
+/// What the emission gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputForm {
+    /// ŷ_t = C x_t + D u_t + d.
+    #[default]
+    Direct,
+    /// ŷ_t = ŷ_{t−1} + C x_t + D u_t + d: the network tells changes (Martinez, Black & Romero 2017). ŷ goes with the state, and ŷ_0
+    /// is the block `initial_output`.
+    Residual,
 }
 
 /// State size n and input size m of a cell.
@@ -91,6 +106,8 @@ pub struct CellGradient<'a, S> {
     pub system: &'a mut [S],
     /// With respect to x_{t−1}.
     pub past: &'a mut [S],
+    /// With respect to u_t, or empty where nobody asks.
+    pub inputs: &'a mut [S],
 }
 
 /// The transition of a recurrent network: a step and its adjoint.
@@ -128,13 +145,26 @@ impl<C: Cell> Recurrent<C> {
     /// A network with diagonal noise.
     #[must_use]
     pub fn new(d_state: usize, d_obs: usize, d_input: usize) -> Self {
-        Self { d_state, d_obs, d_input, noise_form: NoiseForm::Diagonal, cell: PhantomData }
+        let (noise_form, output) = (NoiseForm::Diagonal, OutputForm::Direct);
+        Self { d_state, d_obs, d_input, noise_form, output, cell: PhantomData }
     }
 
     /// The same network with another form of the emission covariance.
     #[must_use]
     pub fn with_noise(self, noise_form: NoiseForm) -> Self {
         Self { noise_form, ..self }
+    }
+
+    /// The same network with outputs that are added up, or not.
+    #[must_use]
+    pub fn with_output(self, output: OutputForm) -> Self {
+        Self { output, ..self }
+    }
+
+    /// Outputs that go with the state.
+    #[inline(always)]
+    fn kept_outputs(&self) -> usize {
+        if self.output == OutputForm::Residual { self.d_obs } else { 0 }
     }
 
     #[inline(always)]
@@ -152,7 +182,7 @@ impl<C: Cell> BaseModel for Recurrent<C> {
     const KIND: &'static str = C::KIND;
 
     fn d_state(&self) -> usize {
-        self.d_state
+        self.d_state + self.kept_outputs()
     }
     fn d_obs(&self) -> usize {
         self.d_obs
@@ -164,6 +194,9 @@ impl<C: Cell> BaseModel for Recurrent<C> {
     fn blocks(&self) -> Vec<BlockSpec> {
         let mut blocks = C::blocks(self.sizes());
         blocks.extend(readout::blocks(self.sizes(), self.d_obs, self.noise_form));
+        if self.output == OutputForm::Residual {
+            blocks.push(BlockSpec::new("initial_output", self.d_obs, Role::Shared).starting(0.0, 0.0));
+        }
         blocks
     }
 
@@ -210,7 +243,7 @@ impl<C: Cell> BaseModel for Recurrent<C> {
 
     fn start_range(&self) -> Range<usize> {
         let start = self.noise().range.end;
-        start..start + self.d_state
+        start..start + BaseModel::d_state(self)
     }
 
     fn erase(self) -> Base {

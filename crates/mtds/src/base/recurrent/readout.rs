@@ -1,7 +1,7 @@
 //! The linear emission ŷ_t = C x_t + D u_t + d of a recurrent network, its blocks and its adjoint.
 //!
 //! ```text
-//! C̄ += ȳ_t x_tᵀ      D̄ += ȳ_t u_tᵀ      d̄ += ȳ_t      x̄_t += Cᵀ ȳ_t
+//! C̄ += ȳ_t x_tᵀ      D̄ += ȳ_t u_tᵀ      d̄ += ȳ_t      x̄_t += Cᵀ ȳ_t      ū_t += Dᵀ ȳ_t
 //! ```
 
 use super::CellSizes;
@@ -49,15 +49,14 @@ pub(super) fn emit<S: Scalar>(theta: &[S], state: &[S], inputs: Option<&[S]>, ou
     }
 }
 
-/// Adds to the gradients with respect to C, D, d and x_t.
+/// Adds to the gradients with respect to C, D, d, x_t and, where it is not empty, u_t.
 #[inline(always)]
 pub(super) fn emit_adjoint<S: Scalar>(
     theta: &[S],
-    state: &[S],
-    inputs: Option<&[S]>,
+    (state, inputs): (&[S], Option<&[S]>),
     d_out: &[S],
     d_theta: &mut [S],
-    d_state: &mut [S],
+    (d_state, d_inputs): (&mut [S], &mut [S]),
 ) {
     let d_obs = d_out.len();
     let n_emission = d_obs * state.len();
@@ -66,6 +65,7 @@ pub(super) fn emit_adjoint<S: Scalar>(
     add(d_out, d_offset);
     outer_add(d_out, state, d_emission);
     pull_back_add(&theta[..n_emission], d_out, d_state);
+    pull_back_add(&theta[n_emission..n_emission + n_feedthrough], d_out, d_inputs);
     if let Some(inputs) = inputs {
         outer_add(d_out, inputs, d_feedthrough);
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! x_t = tanh(W x_{t−1} + V u_t + b)          W: n × n, raw (rnn), or Σ Q (ornn);  V: n × m;  b: n
-//! ā_t = λ_t ∘ (1 − x_t²)      W̄ += ā_t x_{t−1}ᵀ      V̄ += ā_t u_tᵀ      b̄ += ā_t      x̄_{t−1} = Wᵀ ā_t
+//! ā_t = λ_t ∘ (1 − x_t²)      W̄ += ā_t x_{t−1}ᵀ      V̄ += ā_t u_tᵀ      b̄ += ā_t      x̄_{t−1} = Wᵀ ā_t      ū_t += Vᵀ ā_t
 //! ```
 //! Σ = diag tanh υ and Q is the Cayley transform of a skew matrix, as in the linear system
 //! (Bird & Williams 2020, supplement, "Parameterization of A").
@@ -43,12 +43,12 @@ fn step<S: Scalar>([w, v, b]: Weights<'_, S>, past: &[S], inputs: Option<&[S]>, 
 /// `d_next` and `next` are λ_t and x_t; `d_sum` is scratch of n values for ā_t.
 #[inline(always)]
 fn step_adjoint<S: Scalar>(
-    w: &[S],
+    (w, v): (&[S], &[S]),
     (past, inputs): (&[S], Option<&[S]>),
     (next, d_next): (&[S], &[S]),
     d_sum: &mut [S],
     [d_w, d_v, d_b]: WeightGradients<'_, S>,
-    d_past: &mut [S],
+    (d_past, d_inputs): (&mut [S], &mut [S]),
 ) {
     for i in 0..next.len() {
         d_sum[i] = d_next[i] * tanh_slope(next[i]);
@@ -56,6 +56,7 @@ fn step_adjoint<S: Scalar>(
     add(d_sum, d_b);
     outer_add(d_sum, past, d_w);
     pull_back_add(w, d_sum, d_past);
+    pull_back_add(v, d_sum, d_inputs);
     if let Some(inputs) = inputs {
         outer_add(d_sum, inputs, d_v);
     }
@@ -114,8 +115,9 @@ impl Cell for Tanh {
         d: CellGradient<'_, S>,
     ) {
         let lens = Self::lens(at.sizes);
-        let weights = split_mut(d.theta, lens);
-        step_adjoint(&at.theta[..lens[0]], (at.past, at.inputs), (next, d_next), work, weights, d.past);
+        let ([w, v, _], weights) = (split(at.theta, lens), split_mut(d.theta, lens));
+        let given = (at.past, at.inputs);
+        step_adjoint((w, v), given, (next, d_next), work, weights, (d.past, d.inputs));
     }
 
     fn erase(network: Recurrent<Self>) -> Base {
@@ -184,10 +186,11 @@ impl Cell for OrthogonalTanh {
         d: CellGradient<'_, S>,
     ) {
         let square = at.sizes.state * at.sizes.state;
+        let [_, _, v, _] = split(at.theta, Self::lens(at.sizes));
         let [_, _, d_v, d_b] = split_mut(d.theta, Self::lens(at.sizes));
         let weights = [&mut d.system[..square], d_v, d_b];
-        let work = &mut work[..at.sizes.state];
-        step_adjoint(&at.system[..square], (at.past, at.inputs), (next, d_next), work, weights, d.past);
+        let (given, work) = ((at.past, at.inputs), &mut work[..at.sizes.state]);
+        step_adjoint((&at.system[..square], v), given, (next, d_next), work, weights, (d.past, d.inputs));
     }
 
     fn erase(network: Recurrent<Self>) -> Base {

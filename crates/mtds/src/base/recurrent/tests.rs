@@ -26,11 +26,18 @@ fn textbook<C: Cell>(
 ) -> Vec<f64> {
     let block = |name: &str| theta[place(net, name)].to_vec();
     let mut x = block("initial_state");
+    let mut past = if net.output == OutputForm::Residual { block("initial_output") } else { vec![] };
     let mut y = vec![];
     for t in 0..n_time {
         let u = &inputs[t * net.d_input..(t + 1) * net.d_input];
         x = step(&block, &x, u);
-        y.extend(sum(&[&times(&block("emission"), &x), &times(&block("feedthrough"), u), &block("offset")]));
+        let mut now =
+            sum(&[&times(&block("emission"), &x), &times(&block("feedthrough"), u), &block("offset")]);
+        if net.output == OutputForm::Residual {
+            now = sum(&[&now, &past]);
+            past.clone_from(&now);
+        }
+        y.extend(now);
     }
     y
 }
@@ -72,10 +79,12 @@ fn rollouts_are_those_of_the_equations() {
         let theta = wave(theta_len(&rnn), 0.4);
         let want = textbook(&rnn, &theta, (&inputs, n_time), tanh_step);
         close(outputs(&rnn, &theta, None, &inputs, n_time), want);
-        let gru = Gru::new(n, p, m);
-        let theta = wave(theta_len(&gru), 0.4);
-        let want = textbook(&gru, &theta, (&inputs, n_time), gated_step);
-        close(outputs(&gru, &theta, None, &inputs, n_time), want);
+        for output in [OutputForm::Direct, OutputForm::Residual] {
+            let gru = Gru::new(n, p, m).with_output(output);
+            let theta = wave(theta_len(&gru), 0.4);
+            let want = textbook(&gru, &theta, (&inputs, n_time), gated_step);
+            close(outputs(&gru, &theta, None, &inputs, n_time), want);
+        }
     }
 }
 
@@ -101,6 +110,7 @@ fn adjoints_match_central_differences() {
         checks::adjoint_matches_differences(&Rnn::new(n, p, m), n_time);
         checks::adjoint_matches_differences(&OrthogonalRnn::new(n, p, m), n_time);
         checks::adjoint_matches_differences(&Gru::new(n, p, m), n_time);
+        checks::adjoint_matches_differences(&Rnn::new(n, p, m).with_output(OutputForm::Residual), n_time);
     }
 }
 
@@ -114,12 +124,15 @@ proptest! {
         checks::packs_match_plain(&Rnn::new(n, p, m), n_time, phase);
         checks::packs_match_plain(&OrthogonalRnn::new(n, p, m), n_time, phase);
         checks::packs_match_plain(&Gru::new(n, p, m), n_time, phase);
+        checks::packs_match_plain(&Gru::new(n, p, m).with_output(OutputForm::Residual), n_time, phase);
     }
 }
 
 fn everyday_checks<C: Cell>() {
     checks::quiet_steps_change_nothing(&Recurrent::<C>::new(3, 1, 2));
-    checks::stored_form_reads_back(&Recurrent::<C>::new(2, 3, 1).with_noise(NoiseForm::Full));
+    let residual = Recurrent::<C>::new(2, 3, 1).with_noise(NoiseForm::Full).with_output(OutputForm::Residual);
+    checks::stored_form_reads_back(&residual);
+    assert_eq!(residual.start_range().len(), 5);
     for bad in [Recurrent::<C>::new(0, 1, 1), Recurrent::<C>::new(1, 0, 1)] {
         assert!(bad.validate().unwrap_err().to_string().contains("found 0"));
     }

@@ -123,8 +123,9 @@ impl AdaptedObjective {
         }
         let d_code = model.d_code();
         check_proposals(&proposals, family.n_seq(), d_code)?;
-        let arrange =
-            |family: &Family| -> Result<OwnBatch> { Ok(OwnBatch::new(&model.scaling().apply(family)?)) };
+        let arrange = |family: &Family| -> Result<OwnBatch> {
+            Ok(OwnBatch::for_model(&model, &model.scaling().apply(family)?, None))
+        };
         let (batch, held_out) = (arrange(family)?, held_out.map(arrange).transpose()?);
         let noise = NoiseSteps::new(&model, &settings.noise, family);
         let sobol = ShiftedSobol::new(d_code)?;

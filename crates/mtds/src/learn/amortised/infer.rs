@@ -9,7 +9,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::network::{InferenceNetwork, Pass, Reading};
-use crate::base::emission::Group;
 use crate::family::Signal;
 use crate::infer::{CodeTarget, GaussianMixture, NoiseBelief, Posterior, Proposed, proposed};
 use crate::model::Model;
@@ -92,7 +91,7 @@ impl Model {
         let prior = noise.extend(&self.prior().mixture(self.d_code())?)?;
         let outputs = self.scaling().outputs_to_model(outputs)?;
         let inputs = inputs.map(|u| self.scaling().inputs_to_model(u)).transpose()?;
-        let group = Group::single(&outputs, inputs.as_ref(), self.base().d_input())?;
+        let group = self.group(&outputs, inputs.as_ref())?;
         let parameters = self.parameters_as::<f32>();
         let target = CodeTarget::new(self, &parameters, &prior, group, None);
         proposed(settings, &target, &belief, &prior, random)

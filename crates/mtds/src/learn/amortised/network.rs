@@ -52,12 +52,8 @@ impl InferenceNetwork {
     /// # Errors
     /// No units, or a model without a code.
     pub fn for_model(model: &Model, d_hidden: usize) -> Result<Self> {
-        let network = Self {
-            d_obs: model.base().d_obs(),
-            d_input: model.base().d_input(),
-            d_hidden,
-            d_code: model.d_code(),
-        };
+        let network =
+            Self { d_obs: model.base().d_obs(), d_input: model.d_input(), d_hidden, d_code: model.d_code() };
         network.check_code(model.d_code())?;
         network.grus()?;
         Ok(network)

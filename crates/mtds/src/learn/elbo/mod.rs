@@ -124,7 +124,7 @@ impl VariationalObjective {
         let beliefs = Beliefs::Network(Box::new(read(family)?));
         let watched = held_out
             .map(|family| -> Result<_> {
-                let batch = OwnBatch::new(&model.scaling().apply(family)?);
+                let batch = OwnBatch::for_model(&model, &model.scaling().apply(family)?, None);
                 let code_of = (0..family.n_seq()).collect();
                 Ok(HeldOut::Network(Box::new((Coded { batch, code_of }, read(family)?))))
             })
@@ -157,8 +157,7 @@ impl VariationalObjective {
         settings.check(&model)?;
         let sobol = ShiftedSobol::new(model.d_code())?;
         let noise = NoiseSteps::new(&model, &settings.noise, family);
-        let window = settings.window.unwrap_or(usize::MAX);
-        let batch = OwnBatch::windowed(&model.scaling().apply(family)?, window);
+        let batch = OwnBatch::for_model(&model, &model.scaling().apply(family)?, settings.window);
         let mut members = vec![vec![]; beliefs.n_codes()];
         code_of.iter().enumerate().for_each(|(i, &j)| members[j].push(i));
         let data = Coded { batch, code_of };

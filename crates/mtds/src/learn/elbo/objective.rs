@@ -106,9 +106,14 @@ impl Objective for VariationalObjective {
         let mut groups = self.settings.rules().groups(&self.model, n);
         for group in &mut groups {
             let is_shared = group.name.starts_with("shared.");
-            let rule = if is_shared { self.settings.shared } else { self.settings.generator };
+            let rule = match group.name.split('.').next() {
+                Some("shared") => self.settings.shared,
+                Some("front") => self.settings.front,
+                _ => self.settings.generator,
+            };
             group.rate *= rule.rate as f32;
-            if is_shared && group.name != "shared.noise" {
+            let penalised = if is_shared { group.name != "shared.noise" } else { group.l2 > 0.0 };
+            if penalised {
                 group.l2 = (rule.l2 / n as f64) as f32;
             }
         }

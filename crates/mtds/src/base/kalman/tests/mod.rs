@@ -99,7 +99,7 @@ fn weighted_gradient<S: Scalar>(
         total = weight.mul_add(log_likelihood, total);
         gains.pull(&pushes, &means, *weight, &mut gradient, &mut d_start).unwrap();
     }
-    gains.add_to_theta(theta, drive, gradient, &mut d_theta).unwrap();
+    gains.add_to_theta(theta, drive, gradient, (&mut d_theta, &mut [])).unwrap();
     (total, d_theta, d_start)
 }
 
