@@ -3,6 +3,7 @@
 mod likelihood;
 mod markov;
 mod matrix;
+pub mod network;
 mod pooled;
 mod realise;
 pub mod single;
