@@ -8,19 +8,21 @@
 //! ŷ_t = e_t + y_{t−1}, or ŷ_{t−1}          OutputForm::Residual: the prediction where y_{t−1} is unknown; 0 at the first step
 //! ```
 //! A sequence begins with a seed y_1 … y_τ that warms the state up; there is no encoder of its own \[1\], \[2\]. What
-//! is known of y_{t−1} after the seed is the difference between the two kinds of network:
+//! is known of y_{t−1} after the seed is the difference between the three kinds of network:
 //!
 //! | | in learning, t > τ | in a forecast, t > τ | learned from |
 //! |---|---|---|---|
 //! | [`Loop::Open`] | nothing: ỹ = 0, m = 0 | nothing | steps after the seed |
-//! | [`Loop::Closed`] | y_{t−1} (teacher forcing) | its own prediction, taken for known: ỹ = ŷ, m = 1 | every step but the first |
+//! | [`Loop::Fed`] | its own prediction, taken for known: ỹ = ŷ, m = 1 | the same | steps after the seed |
+//! | [`Loop::Closed`] | y_{t−1} (teacher forcing) | its own prediction, as above | every step but the first |
 //!
 //! An output that is missing in the seed, or under teacher forcing, is unknown, too: ỹ = 0, m = 0. It is not scored. Lengths
 //! may differ: shorter sequences are padded at their end, and the padding is neither scored nor seen.
 //! Everything is in model units ([`Scaling`](crate::family::Scaling)), where 0 is the mean of an output.
 //!
-//! Differs from \[2\]: the open loop feeds no prediction back through the inputs, neither in learning nor later. The state
-//! carries what the prediction would say, as in the multi-task network of \[1\]; residual outputs still add up.
+//! `Fed` is the network of \[2\], which learns to recover from its own errors. `Open` does, too, but lets the state alone carry
+//! what a prediction would say, as the multi-task network of \[1\] does; residual outputs still add up. It learns in one
+//! call over whole segments, where `Fed` goes step by step behind the seed. The open loop of \[1\] may be either.
 //!
 //! The noise of a forecast is the spread of errors h steps after the seed, over sequences that were held out, or over the
 //! training ones where none were ([`GruForecaster::spread`]).

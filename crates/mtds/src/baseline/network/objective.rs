@@ -8,9 +8,9 @@ use rand::seq::index;
 use super::batch::{Batch, Seeded};
 use super::loss::Loss;
 use super::material::Piece;
-use super::pass::Network;
+use super::pass::{Network, Tape};
 use super::settings::{Criterion, GruSettings, WarmUp};
-use super::stack::{StackTape, StackWeights};
+use super::stack::StackWeights;
 use crate::baseline::likelihood::LEAST_NOISE;
 use crate::kernel::Real;
 use crate::learn::{Objective, ParameterGroup, StepReport};
@@ -34,12 +34,12 @@ pub(super) struct Learner<R> {
     pub(super) network: Network,
     criterion: Criterion,
     weights: StackWeights<R>,
-    tape: StackTape<R>,
+    tape: Tape<R>,
 }
 
 impl<R: Real> Learner<R> {
     pub(super) fn new(network: Network, criterion: Criterion) -> Self {
-        Self { network, criterion, weights: StackWeights::default(), tape: StackTape::default() }
+        Self { network, criterion, weights: StackWeights::default(), tape: Tape::default() }
     }
 
     pub(super) fn n_parameters(&self) -> usize {
@@ -85,8 +85,7 @@ impl<R: Real> Learner<R> {
     }
 
     pub(super) fn batch(&self, segments: &[Seeded<'_>]) -> Batch<R> {
-        let n_time = segments.iter().map(|(piece, _)| piece.n_time).max().unwrap_or(0);
-        Batch::new(self.network.widths, self.network.feedback, n_time, segments)
+        Batch::new(self.network.widths, self.network.known(), segments)
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Loop {
     /// Nothing, in learning and in forecasts.
     #[default]
     Open,
+    /// Its own predictions, in learning and in forecasts.
+    Fed,
     /// The output before, in learning (teacher forcing); in forecasts its own prediction of it.
     Closed,
 }

@@ -32,6 +32,15 @@ pub(super) struct StackTape<R> {
     decoder: DenseTape<R>,
 }
 
+/// What passes between the adjoints of two stretches of time, the later one first.
+#[derive(Clone, Debug)]
+pub(super) struct Onward<R> {
+    /// By layer, n_seq × units: the gradient at the states after the last step, then at those before the first.
+    pub(super) states: Vec<Panels<R>>,
+    /// The gradient at the inputs.
+    pub(super) inputs: Panels<R>,
+}
+
 impl Stack {
     /// # Errors
     /// No layer, one without units, no outputs.
@@ -131,6 +140,8 @@ impl Stack {
 
     /// Adds the gradient that `d_outputs` gives to `gradient`; the tape is used up.
     ///
+    /// Where other stretches of time precede or follow, `onward` takes gradients from one to the other.
+    ///
     /// # Errors
     /// Sizes that do not fit the forward pass.
     pub(super) fn adjoint<R: Real>(
@@ -139,6 +150,7 @@ impl Stack {
         (inputs, d_outputs): (PanelsRef<'_, R>, PanelsRef<'_, R>),
         tape: &mut StackTape<R>,
         gradient: &mut [R],
+        mut onward: Option<&mut Onward<R>>,
     ) -> Result<()> {
         let StackTape { layers, decoder } = tape;
         let (mut rest, d_decoder) = gradient.split_at_mut(gradient.len() - self.decoder.n_parameters());
@@ -151,10 +163,19 @@ impl Stack {
             let (below, own) = layers.split_at_mut(l);
             let read = below.last().map_or(inputs, |tape| self.layers[l - 1].outputs(tape));
             let mut d_read = Panels::default();
-            let wanted = (l > 0).then_some(&mut d_read);
+            if let Some(onward) = &onward {
+                add_at_end(&mut pulled, &onward.states[l]);
+            }
+            let wanted = (l > 0 || onward.is_some()).then_some(&mut d_read);
             let mut pull = Gradient { parameters, inputs: wanted, start: &mut d_start };
             gru.adjoint(&weights.layers[l], read, pulled.view(), &mut own[0], &mut pull)?;
             pulled = d_read;
+            if let Some(onward) = &mut onward {
+                std::mem::swap(&mut onward.states[l], &mut d_start);
+            }
+        }
+        if let Some(onward) = onward {
+            onward.inputs = pulled;
         }
         Ok(())
     }
@@ -163,6 +184,17 @@ impl Stack {
     fn top<'a, R: Real>(&self, tapes: &'a [GruTape<R>]) -> PanelsRef<'a, R> {
         let l = self.layers.len() - 1;
         self.layers[l].outputs(&tapes[l])
+    }
+}
+
+/// Adds `last` to the last rows of `all`.
+fn add_at_end<R: Real>(all: &mut Panels<R>, last: &Panels<R>) {
+    let first = all.n_rows() - last.n_rows();
+    for row in 0..last.n_rows() {
+        for column in 0..last.n_columns() {
+            let sum = all.view().get(first + row, column) + last.view().get(row, column);
+            all.set(first + row, column, sum);
+        }
     }
 }
 

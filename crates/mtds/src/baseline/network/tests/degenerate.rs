@@ -18,7 +18,7 @@ fn fit(family: &Family, settings: &GruSettings) -> Result<GruForecaster> {
 #[test]
 fn the_smallest_network_of_the_smallest_family() {
     let family = Family::new(vec![column("a", &[1.0, 3.0])]).unwrap();
-    for training in [Loop::Open, Loop::Closed] {
+    for training in [Loop::Open, Loop::Fed, Loop::Closed] {
         let settings = GruSettings {
             units: vec![1],
             warm_up: WarmUp { shortest: 1, longest: 1 },
@@ -39,7 +39,7 @@ fn constant_and_missing_outputs_give_finite_forecasts() {
     };
     let sequence = |i: usize| Sequence::new(format!("{i}"), rows(i as f64).unwrap()).unwrap();
     let family = Family::new((0..4).map(sequence).collect()).unwrap();
-    for training in [Loop::Open, Loop::Closed] {
+    for training in [Loop::Open, Loop::Fed, Loop::Closed] {
         let network = fit(&family, &small(training, OutputForm::Residual)).unwrap();
         let nothing = Signal::from_rows(vec![vec![nan; 3]; 3]).unwrap();
         let forecast = network.forecast(&nothing, None, 40).unwrap();

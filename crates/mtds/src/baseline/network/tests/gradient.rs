@@ -38,7 +38,7 @@ fn check(units: &[usize], (p, m): (usize, usize), settings: &GruSettings) {
 
 #[test]
 fn gradients_are_those_of_central_differences() {
-    for training in [Loop::Open, Loop::Closed] {
+    for training in [Loop::Open, Loop::Fed, Loop::Closed] {
         for output in [OutputForm::Direct, OutputForm::Residual] {
             for criterion in [Criterion::SquaredError, Criterion::Gaussian] {
                 let settings = GruSettings { criterion, ..small(training, output) };

@@ -1,6 +1,6 @@
 //! Free runs against a loop written out from the equations, one sequence and one number at a time.
 
-use super::super::batch::Widths;
+use super::super::batch::{Batch, Known, Widths};
 use super::super::pass::Network;
 use super::super::stack::StackWeights;
 use super::*;
@@ -63,7 +63,7 @@ fn by_hand(settings: &GruSettings, p: usize, parameters: &[f64], (piece, seed): 
         taken = match (t < seed, settings.training) {
             (true, _) => piece.outputs[t * p..(t + 1) * p].to_vec(),
             (false, Loop::Open) => vec![f64::NAN; p],
-            (false, Loop::Closed) => predicted.clone(),
+            (false, Loop::Fed | Loop::Closed) => predicted.clone(),
         };
     }
     all
@@ -74,7 +74,7 @@ fn free_runs_are_the_hand_written_loop() {
     let (p, m) = (2, 3);
     let pieces = [piece(9, (p, m), 4, 1), piece(6, (p, m), 3, 2), piece(12, (p, m), 1000, 3)];
     let seeds = [3, 5, 1];
-    for training in [Loop::Open, Loop::Closed] {
+    for training in [Loop::Open, Loop::Fed, Loop::Closed] {
         for output in [OutputForm::Direct, OutputForm::Residual] {
             for units in [vec![4], vec![18, 5]] {
                 let settings = GruSettings { units, ..small(training, output) };
@@ -108,7 +108,7 @@ fn learning_and_forecasts_see_the_same_seed() {
     let mut weights = StackWeights::default();
     network.stack.arrange(&noise(network.stack.n_parameters(), 7), &mut weights).unwrap();
     let own = piece(8, (1, 0), 3, 4);
-    let batch = super::super::batch::Batch::new(network.widths, Loop::Closed, 8, &[(&own, 5)]);
+    let batch = Batch::new(network.widths, Known::Past, &[(&own, 5)]);
     let taught = network.run(&weights, &batch, &mut Default::default()).unwrap();
     let free = network.free_run(&weights, &[(&own, 5)]).unwrap();
     assert_eq!(taught[..6], free[..6]);
