@@ -36,8 +36,17 @@ struct Stored {
     settings: GruSettings,
     scaling: Scaling,
     parameters: Vec<f32>,
+    /// By length of the seed, rising.
+    spread: Vec<SeedSpread>,
+}
+
+/// The spread of errors after seeds of one length.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SeedSpread {
+    seed: usize,
     /// Steps after the seed × p, model units.
-    spread: Vec<f64>,
+    std_devs: Vec<f64>,
 }
 
 impl GruForecaster {
@@ -77,12 +86,20 @@ impl GruForecaster {
         Ok(Trained { network, outcome })
     }
 
-    /// Measures the spread of errors by steps after the seed.
+    /// Measures the spread of errors after seeds of several lengths.
     fn measure(&mut self, objective: &ForecastObjective) -> Result<()> {
-        let (batch, judged) = (self.stored.settings.batch, objective.judged());
-        let (n_time, residuals) = self.network.residuals(&self.weights, &judged, batch)?;
-        self.stored.spread = residuals.step_std(0, n_time);
-        check_finite("spread of the errors of a network", &self.stored.spread)
+        let batch = self.stored.settings.batch;
+        for seed in self.stored.settings.warm_up.measured() {
+            let judged = objective.judged(seed);
+            if judged.is_empty() {
+                continue;
+            }
+            let (n_time, residuals) = self.network.residuals(&self.weights, &judged, batch)?;
+            let std_devs = residuals.step_std(0, n_time);
+            check_finite("spread of the errors of a network, entry", &std_devs)?;
+            self.stored.spread.push(SeedSpread { seed, std_devs });
+        }
+        Ok(())
     }
 
     /// The settings that it was learned by.
@@ -103,10 +120,14 @@ impl GruForecaster {
         &self.stored.parameters
     }
 
-    /// Standard deviation of the errors h steps after the seed, row h − 1, in model units: steps × p.
+    /// Standard deviation of the errors h steps after a seed of `n_seen` steps, row h − 1, in model units: steps × p.
+    ///
+    /// It was measured at a few lengths between the shortest and the longest seed; the nearest one that is not longer counts, or
+    /// the shortest.
     #[must_use]
-    pub fn spread(&self) -> &[f64] {
-        &self.stored.spread
+    pub fn spread(&self, n_seen: usize) -> &[f64] {
+        let longer = self.stored.spread.partition_point(|spread| spread.seed <= n_seen);
+        &self.stored.spread[longer.saturating_sub(1)].std_devs
     }
 
     /// The deviation s of every output that [`Criterion::Gaussian`] learned, in model units; `None` otherwise.
@@ -135,9 +156,9 @@ impl GruForecaster {
         let predictions = self.network.free_run(&self.weights, &[(&piece, seed)])?;
         let means = predictions[seed * p..].to_vec();
         check_finite("prediction of a network, entry", &means)?;
-        let rows = self.stored.spread.len() / p;
-        let spread = (0..n_time * p).map(|at| self.stored.spread[(at / p).min(rows - 1) * p + at % p]);
-        let noise = DrawNoise::DiagonalByStep(spread.collect());
+        let spread = self.spread(seed);
+        let held = |at: usize| spread[(at / p).min(spread.len() / p - 1) * p + at % p];
+        let noise = DrawNoise::DiagonalByStep((0..n_time * p).map(held).collect());
         let (scaling, of) =
             (&self.stored.scaling, |value: &dyn Fn(usize) -> f64| (0..p).map(value).collect::<Vec<_>>());
         Forecast::new(seen, p, vec![1.0], means, noise)?
@@ -192,13 +213,19 @@ impl TryFrom<Stored> for GruForecaster {
     type Error = Error;
 
     fn try_from(stored: Stored) -> Result<Self> {
-        let (p, n) = (stored.scaling.d_obs(), stored.spread.len());
-        if n == 0 || !n.is_multiple_of(p) {
-            return Err(Error::shape("spread of a network", format!("one or more rows of {p}"), n));
+        let p = stored.scaling.d_obs();
+        let fits =
+            |spread: &SeedSpread| !spread.std_devs.is_empty() && spread.std_devs.len().is_multiple_of(p);
+        if stored.spread.is_empty() || !stored.spread.iter().all(fits) {
+            let expected = format!("one or more seeds, with one or more rows of {p}");
+            let found = stored.spread.iter().map(|spread| spread.std_devs.len()).collect::<Vec<_>>();
+            return Err(Error::shape("spread of a network", expected, format!("{found:?} numbers")));
         }
         let parameters: Vec<f64> = stored.parameters.iter().map(|&w| f64::from(w)).collect();
         check_finite("parameter of a network", &parameters)?;
-        check_finite("spread of a network, entry", &stored.spread)?;
+        for spread in &stored.spread {
+            check_finite("spread of a network, entry", &spread.std_devs)?;
+        }
         Self::assemble(stored)
     }
 }

@@ -13,7 +13,8 @@ use crate::{Error, Result};
 /// [`GruForecaster::fit`] on its group alone, with the same seed, so that it does not depend on which other groups there are.
 /// Scalings are those of the groups, too; to have one for all, scale the family beforehand and take
 /// [`ScalingRule::Identity`](crate::learn::ScalingRule::Identity). `observer` sees the group and every step;
-/// [`Control::Stop`] ends the network at hand, and the next begins.
+/// [`Control::Stop`] ends the network at hand, and the next begins. The paper's single-task networks learn for 5 000 steps
+/// at most.
 ///
 /// # Errors
 /// [`Error::Shape`] if there is not one name per sequence; else the first error of a group, its name put before settings.

@@ -24,8 +24,8 @@
 //! what a prediction would say, as the multi-task network of \[1\] does; residual outputs still add up. It learns in one
 //! call over whole segments, where `Fed` goes step by step behind the seed. The open loop of \[1\] may be either.
 //!
-//! The noise of a forecast is the spread of errors h steps after the seed, over sequences that were held out, or over the
-//! training ones where none were ([`GruForecaster::spread`]).
+//! The noise of a forecast is the spread of errors h steps after a seed of about its length, over sequences that were held
+//! out, or over the training ones where none were ([`GruForecaster::spread`]).
 //!
 //! Beside these stand two forecasts that learn nothing: [`family_mean`](crate::predict::family_mean) (training mean) and
 //! [`last_value`](crate::predict::last_value) (last frame, "zero velocity").
@@ -34,7 +34,7 @@
 //! Romero (2017), On human motion prediction using recurrent neural networks.
 
 mod batch;
-mod classifier;
+pub mod classifier;
 mod forecaster;
 mod free_run;
 mod groups;

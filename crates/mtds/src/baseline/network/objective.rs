@@ -117,17 +117,24 @@ impl ForecastObjective {
         parameters
     }
 
-    /// What spread is measured on: the held-out pieces, or the training ones where there are none.
-    pub(super) fn judged(&self) -> Vec<Seeded<'_>> {
+    /// What spread is measured on, with seeds of one length: held-out pieces, or training ones where there are none, that have
+    /// something to predict after it.
+    pub(super) fn judged(&self, seed: usize) -> Vec<Seeded<'_>> {
         let pieces = if self.held_out.is_empty() { &self.train } else { &self.held_out };
-        spread_seeds(pieces, self.warm_up)
+        let d_obs = self.learner.network.widths.d_obs;
+        pieces.iter().filter(|piece| shows_after(piece, seed, d_obs)).map(|piece| (piece, seed)).collect()
     }
+}
+
+/// Whether an output is observed after the first `seed` steps.
+fn shows_after(piece: &Piece, seed: usize, d_obs: usize) -> bool {
+    piece.outputs.iter().skip(seed * d_obs).any(|y| !y.is_nan())
 }
 
 /// Pieces with an output to predict after the shortest seed.
 fn usable(pieces: Vec<Piece>, warm_up: WarmUp, d_obs: usize, which: &str) -> Result<Vec<Piece>> {
     let longest = pieces.iter().map(|piece| piece.n_time).max().unwrap_or(0);
-    let shows = |piece: &Piece| piece.outputs.iter().skip(warm_up.shortest * d_obs).any(|y| !y.is_nan());
+    let shows = |piece: &Piece| shows_after(piece, warm_up.shortest, d_obs);
     let kept: Vec<Piece> = pieces.into_iter().filter(shows).collect();
     if kept.is_empty() {
         let why = format!(

@@ -6,6 +6,9 @@ use crate::family::SegmentPlan;
 use crate::learn::{ScalingRule, Schedule, StoppingRule, TrainingPlan};
 use crate::{Error, Result};
 
+/// Most lengths of the seed at which errors are measured.
+const MOST_MEASURED: usize = 4;
+
 /// What a network sees of the outputs after the seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -165,6 +168,13 @@ impl WarmUp {
             return Err(Error::setting("warm_up.longest", why));
         }
         Ok(())
+    }
+
+    /// Lengths at which errors are measured, rising: a few, evenly spaced from the shortest to the longest.
+    pub(super) fn measured(&self) -> Vec<usize> {
+        let (first, range) = (self.shortest, self.longest - self.shortest);
+        let n = range.min(MOST_MEASURED - 1);
+        (0..=n).map(|k| first + k * range / n.max(1)).collect()
     }
 
     /// The bounds of τ in a segment of `n_time` steps, of which one at least is left to predict.

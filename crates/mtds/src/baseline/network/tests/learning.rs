@@ -42,7 +42,7 @@ fn waves_are_forecast_better_than_by_their_last_value() {
             assert!(own.rmse.mean < share * last.rmse.mean, "{training:?} {output:?} {:?}", own.rmse);
             assert!(own.nll.mean < last.nll.mean - 0.5, "{training:?} {output:?} {:?}", own.nll);
             let cover = own.coverage.last().unwrap().share.mean;
-            // 95 % intervals from 8 held-out waves, over 24 new ones: wide bounds, far from 0 and from certainty in error.
+            // Intervals of 95 % whose width was measured on 8 held-out waves: a loose bound.
             assert!(cover > 0.8, "{training:?} {output:?} {cover}");
         }
     }
@@ -56,7 +56,9 @@ fn the_gaussian_criterion_learns_the_deviation_of_each_output() {
     let fitted = GruForecaster::fit(&family, None, &settings, 1, &mut onward).unwrap();
     let noise = fitted.network.noise().unwrap();
     assert!(noise.iter().all(|&s| s > 0.0 && s < 0.3), "{noise:?}");
-    assert_eq!(fitted.network.spread().len(), (40 - 12) * 2);
+    // Seeds of 12 to 20 steps, measured at 12, 14, 17 and 20.
+    let n_steps = [1, 12, 13, 14, 19, 99].map(|seen| fitted.network.spread(seen).len() / 2);
+    assert_eq!(n_steps, [28, 28, 28, 26, 23, 20]);
     let plain = GruSettings { criterion: Criterion::SquaredError, plan: steps(1, 1e-2), ..settings };
     assert_eq!(GruForecaster::fit(&family, None, &plain, 1, &mut onward).unwrap().network.noise(), None);
 }
@@ -107,7 +109,7 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
             pool.install(|| GruForecaster::fit(&family, None, &settings, seed, &mut onward)).unwrap();
         let past = family.sequence(0).outputs().slice(0..9);
         let forecast = pool.install(|| fitted.network.forecast(&past, None, 5)).unwrap();
-        (fitted.network.parameters().to_vec(), fitted.network.spread().to_vec(), forecast)
+        (fitted.network.parameters().to_vec(), serde_json::to_string(&fitted.network).unwrap(), forecast)
     };
     let one = fit(1, 4);
     assert_eq!(one, fit(3, 4));
