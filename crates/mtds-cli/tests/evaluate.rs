@@ -60,6 +60,19 @@ fn the_same_seed_gives_the_same_text_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_recurrent_network_learns_from_the_training_file() {
+    let line =
+        "evaluate model new.csv --seen 10,20 --train train.csv --against last-value,gru --gru-units 24 -q";
+    let found = json(folder(), line);
+    let rmse = |method: &str| row(&found, 20, method)["rmse"].as_f64().expect("a number");
+    assert!(rmse("gru") < rmse("last value"), "{found}");
+    let cover = row(&found, 20, "gru")["cover95"].as_f64().expect("a number");
+    assert!(cover > 0.6, "{found}");
+    let said = must_fail(folder(), "evaluate model new.csv --against gru", 2);
+    assert!(said.contains("--train"), "{said}");
+}
+
+#[test]
 fn a_sequence_on_its_own_is_a_baseline_without_training_file() {
     let few: String = families::growth(2, 5);
     fs::write(folder().join("few.csv"), few).expect("written");

@@ -40,7 +40,7 @@
 //! | infer codes | [`infer`], [`Tracker`] |
 //! | average several models by evidence | [`infer::Ensemble`] |
 //! | forecast, generate, morph, score | [`predict`], [`Model::generate`], [`Model::morph`] |
-//! | compare with one system for all, or one for each | [`baseline`] |
+//! | compare with one system for all, or one for each; with recurrent networks | [`baseline`] |
 //! | keep a model | [`store`] |
 //!
 //! The library opens no files, reads no clock, prints nothing, and takes its randomness as an argument; the

@@ -42,6 +42,14 @@ pub struct EvaluateArguments {
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',')]
     pub against: Option<Vec<BaselineName>>,
 
+    /// Units of the recurrent network that `--against gru` learns
+    #[arg(long, value_name = "UNITS", default_value_t = 64)]
+    pub gru_units: usize,
+
+    /// Most steps that it learns for; it stops earlier when held-out sequences no longer gain
+    #[arg(long, value_name = "STEPS", default_value_t = 1500)]
+    pub gru_steps: u64,
+
     /// Training sequences for the baselines, in a file with the same columns
     #[arg(long, value_name = "FILE")]
     pub train: Option<PathBuf>,
@@ -68,6 +76,8 @@ pub enum BaselineName {
     FamilyMean,
     /// One linear system for all training sequences
     Pooled,
+    /// A gated recurrent network for all training sequences: takes its time to learn
+    Gru,
     /// A linear system for each sequence on its own, by NUTS: slow
     Single,
 }
@@ -79,6 +89,7 @@ impl BaselineName {
             Self::LastValue => "last value",
             Self::FamilyMean => "family mean",
             Self::Pooled => "pooled",
+            Self::Gru => "gru",
             Self::Single => "single",
         }
     }

@@ -21,6 +21,8 @@ pub struct EvaluatePlan {
     pub horizon: Option<usize>,
     /// What the model is compared with, each once.
     pub against: Vec<BaselineName>,
+    /// Units and most steps of the recurrent network among them, each 1 or more.
+    pub gru: (usize, u64),
     /// Training sequences of the baselines.
     pub train: Option<SourcePlan>,
     /// File for the table.
@@ -48,6 +50,7 @@ impl EvaluatePlan {
             seen: seen(&typed.seen)?,
             horizon: typed.horizon,
             against: against(typed)?,
+            gru: gru(typed)?,
             train,
             out: typed.out.as_deref().map(|path| table("--out", path)).transpose()?,
             anomaly: typed.anomaly.as_deref().map(|path| table("--anomaly", path)).transpose()?,
@@ -83,6 +86,16 @@ fn against(typed: &EvaluateArguments) -> Result<Vec<BaselineName>, UsageError> {
     }
     let all = BaselineName::value_variants().iter().copied();
     Ok(all.filter(|name| asked.contains(name)).collect())
+}
+
+fn gru(typed: &EvaluateArguments) -> Result<(usize, u64), UsageError> {
+    if typed.gru_units == 0 {
+        return Err(UsageError::new("--gru-units", "expected 1 or more units, found 0", "64"));
+    }
+    if typed.gru_steps == 0 {
+        return Err(UsageError::new("--gru-steps", "expected 1 or more steps, found 0", "1500"));
+    }
+    Ok((typed.gru_units, typed.gru_steps))
 }
 
 /// A file whose name says its format.
@@ -127,6 +140,8 @@ mod tests {
         for (typed, option) in [
             (["--seen", "0,3"], "--seen"),
             (["--horizon", "0"], "--horizon"),
+            (["--gru-units", "0"], "--gru-units"),
+            (["--gru-steps", "0"], "--gru-steps"),
             (["-o", "scores.docx"], "--out"),
             (["--anomaly", "a.npz"], "--anomaly"),
         ] {

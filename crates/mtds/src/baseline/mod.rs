@@ -1,8 +1,20 @@
 //! What a family is compared with: models that share nothing between its members, or everything.
+//!
+//! | rival | is |
+//! |---|---|
+//! | [`predict::family_mean`](crate::predict::family_mean) | the training mean at each step |
+//! | [`predict::last_value`](crate::predict::last_value) | the last frame holds |
+//! | [`PooledLds`] | one linear system for all sequences |
+//! | [`SingleTask`] | one linear system for each sequence |
+//! | [`network::GruForecaster`] | one gated recurrent network for all sequences |
+//! | [`network::fit_groups`] | one for each group of sequences |
+//!
+//! [`network::SequenceClassifier`] judges what is generated: it tells which class a sequence belongs to.
 
 mod likelihood;
 mod markov;
 mod matrix;
+pub mod network;
 mod pooled;
 mod realise;
 pub mod single;

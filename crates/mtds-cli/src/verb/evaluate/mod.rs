@@ -117,7 +117,8 @@ impl Job<'_> {
         let seed = plan.common.seed;
         let ours = |i: usize| rolling::follow(&bundle.model, &online, &rolling, i, seed);
         let mut rows = rolling.score("this model", &ours, &mut progress)?;
-        let baselines = Baselines::prepare(plan, &bundle.model, train).context("the baselines")?;
+        let baselines =
+            Baselines::prepare(plan, &bundle.model, train, &mut progress).context("the baselines")?;
         for &name in &plan.against {
             let theirs = |i: usize| baselines.forecasts(name, &rolling, i);
             rows.extend(rolling.score(name.title(), &theirs, &mut progress)?);
