@@ -210,7 +210,9 @@ fn a_carried_state_of_no_points_is_empty() {
     let tracker = follow(&model, &outputs, Online::default()).unwrap();
     let posterior = tracker.posterior().unwrap();
     let states = vec![0.5; 3 * posterior.draws().len()];
-    let carried = CarriedState::fit(posterior, posterior.mixture().unwrap(), 2, &states).unwrap();
+    let carried =
+        CarriedState::fit((posterior.draws(), posterior.weights()), posterior.mixture().unwrap(), 2, &states)
+            .unwrap();
     assert_eq!(carried.states(&Points::zeros(2, 0)), Vec::<f64>::new());
     let constant = carried.states(posterior.draws());
     assert!(constant.iter().all(|x| (x - 0.5).abs() < 1e-9));

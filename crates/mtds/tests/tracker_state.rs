@@ -16,7 +16,7 @@ fn family() -> Model {
 fn settings(noise: NoiseBelief) -> Online {
     let importance =
         AdaptiveImportance { samples: 200, first_samples: 300, final_samples: 300, ..Default::default() };
-    Online { importance, mode_starts: 4, noise, every: 3, history: Some(12) }
+    Online { importance, mode_starts: 4, noise, every: 3, history: Some(12), drift: Some(0.02) }
 }
 
 const UNCERTAIN: NoiseBelief = NoiseBelief::Uncertain { mean: 0.1, std_dev: 0.3 };

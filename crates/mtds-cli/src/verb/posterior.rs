@@ -2,7 +2,6 @@
 
 use crate::arguments::MethodName;
 use anyhow::{Context, Result};
-use mtds::base::emission::Group;
 use mtds::infer::{CodeTarget, MapLaplace, Nuts, Online, Posterior, nuts};
 use mtds::random::Random;
 use mtds::store::ModelBundle;

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::linear::{dot, invert_spd};
-use super::{GaussianMixture, Points, Posterior};
+use super::{GaussianMixture, Points};
 use crate::{Error, Result};
 
 /// x as a function of the code.
@@ -32,26 +32,26 @@ struct LinearMap {
 }
 
 impl CarriedState {
-    /// Fits the maps to the draws of a posterior and the state of each (n_draws × d_state, row-major).
+    /// Fits the maps to weighted draws and the state of each (n_draws × d_state, row-major).
     ///
-    /// `mixture` is over u; its first `d_code` dimensions are the code.
+    /// `mixture` and draws are over u; its first `d_code` dimensions are the code.
     ///
     /// # Errors
     /// A mixture whose marginal is degenerate.
     pub fn fit(
-        posterior: &Posterior,
+        (draws, weights): (&Points, &[f64]),
         mixture: &GaussianMixture,
         d_code: usize,
         states: &[f64],
     ) -> Result<Self> {
         let dims: Vec<usize> = (0..d_code).collect();
         let mixture = mixture.marginal(&dims)?;
-        let draws = code_part(posterior.draws(), d_code);
+        let draws = code_part(draws, d_code);
         let n = draws.len();
         let d_state = states.len() / n.max(1);
         let mut responsibilities = responsibilities(&mixture, &draws);
         for row in responsibilities.chunks_exact_mut(n) {
-            row.iter_mut().zip(posterior.weights()).for_each(|(r, w)| *r *= w);
+            row.iter_mut().zip(weights).for_each(|(r, w)| *r *= w);
         }
         let weights = responsibilities.chunks_exact(n);
         let maps = weights.map(|weights| LinearMap::fit(&draws, weights, states, d_state)).collect();

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::belief::Observed;
 use super::carried::CarriedState;
 use super::code::{CodeTarget, NoiseBelief};
+use super::drift::{self, Drift};
 use super::missed;
 use super::{AdaptiveImportance, GaussianMixture, Points, Posterior, Start, adaptive_importance};
 use crate::base::emission::Group;
@@ -42,6 +43,9 @@ pub struct Online {
     pub every: usize,
     /// Steps H of history over which the posterior is exact; `None` keeps all.
     pub history: Option<usize>,
+    /// Standard deviation σ of the walk of every dimension of the code, per step; `None` for codes that stand still. It needs a
+    /// history, over half of which a code is taken to stand still.
+    pub drift: Option<f64>,
 }
 
 impl Default for Online {
@@ -52,13 +56,20 @@ impl Default for Online {
             mode_starts: 16,
             every: 5,
             history: None,
+            drift: None,
         }
     }
 }
 
 impl Online {
+    /// Steps between two anchors: whole updates, never more than H/2.
+    fn apart(&self, history: usize) -> usize {
+        history / 2 / self.every * self.every
+    }
+
     pub(super) fn validate(&self) -> Result<()> {
         self.importance.validate()?;
+        drift::check(self.drift, self.history)?;
         if self.every == 0 {
             return Err(Error::setting("every", "found 0; expected 1 or more observations between updates"));
         }
@@ -316,8 +327,7 @@ impl<'m> Tracker<'m> {
     /// Remembers the present step as an anchor to come, if the last one is far enough behind.
     fn remember_anchor(&mut self) -> Result<()> {
         let Some(history) = self.settings.history else { return Ok(()) };
-        // Whole updates apart, so that the steps between two anchors never exceed H/2.
-        let apart = history / 2 / self.settings.every * self.settings.every;
+        let apart = self.settings.apart(history);
         let last = self.later_anchors.back().unwrap_or(&self.anchor).step;
         if self.n_observed_steps() >= last + apart
             && let Some(here) = self.anchor_here()?
@@ -344,17 +354,34 @@ impl<'m> Tracker<'m> {
     /// An anchor at the present step, which the posterior knows.
     ///
     /// Where nothing fits the observations there is no mixture: the prior stands in, and they are forgotten.
-    fn anchor_here(&self) -> Result<Option<Anchor>> {
+    fn anchor_here(&mut self) -> Result<Option<Anchor>> {
         let Some(posterior) = &self.posterior else { return Ok(None) };
         let mixture = posterior.mixture().unwrap_or(&self.anchor.prior);
         let states = self.beliefs(posterior.draws())?;
+        let (draws, mixture) = match self.drift() {
+            Some(drift) => (drift.moved(posterior.draws(), &mut self.random), drift.widened(mixture)?),
+            None => (posterior.draws().clone(), mixture.clone()),
+        };
+        let (draws, weights) = (&draws, posterior.weights());
         let log_evidence = posterior.log_evidence().unwrap_or(f64::NEG_INFINITY);
         Ok(Some(Anchor {
             step: self.n_observed_steps(),
-            prior: mixture.clone(),
-            state: Some(CarriedState::fit(posterior, mixture, self.model.d_code(), &states)?),
+            state: Some(CarriedState::fit((draws, weights), &mixture, self.model.d_code(), &states)?),
+            prior: mixture,
             log_evidence: self.anchor.log_evidence + log_evidence,
         }))
+    }
+
+    /// How the code drifts, if it does.
+    pub(crate) fn drift(&self) -> Option<Drift> {
+        let (std_dev, history) = (self.settings.drift?, self.settings.history?);
+        Some(Drift { std_dev, stretch: self.settings.apart(history), d_code: self.model.d_code() })
+    }
+
+    /// Steps until the code moves again.
+    pub(crate) fn until_move(&self, drift: &Drift) -> usize {
+        let last = self.later_anchors.back().unwrap_or(&self.anchor).step;
+        drift.stretch.saturating_sub(self.n_observed_steps() - last).max(1)
     }
 
     /// What is known of the state after the last observation, for each point: n × d_belief.

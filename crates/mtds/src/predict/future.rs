@@ -8,7 +8,7 @@ use super::ahead::Ahead;
 use super::{DrawNoise, Forecast};
 use crate::base::NoiseForm;
 use crate::family::Signal;
-use crate::infer::{Observed, Points, Posterior, Tracker};
+use crate::infer::{Drift, Observed, Points, Posterior, Tracker};
 use crate::model::{CodePacks, Model, Rollout, Start};
 use crate::random::Random;
 use crate::{Error, Result};
@@ -33,7 +33,8 @@ impl Tracker<'_> {
         let posterior = self.update()?.clone();
         let (points, weights) = thinned_draws(&posterior, self.random());
         let beliefs = self.beliefs(&points)?;
-        let from = From { model, first_step: self.n_observed_steps(), beliefs };
+        let walk = self.drift().map(|drift| (drift, self.until_move(&drift)));
+        let from = From { model, first_step: self.n_observed_steps(), beliefs, walk };
         from.forecast((&points, weights), inputs.as_ref(), n_time, self.random())
     }
 }
@@ -70,7 +71,7 @@ impl Model {
         let future = self.drive(future, Some(&outputs), &mut front)?;
         let observed = Observed { model: self, parameters: self.parameters(), group: &group, start: None };
         let beliefs = observed.beliefs(&points);
-        let from = From { model: self, first_step: past, beliefs };
+        let from = From { model: self, first_step: past, beliefs, walk: None };
         from.forecast((&points, weights), future.as_ref(), n_time, random)
     }
 
@@ -135,6 +136,8 @@ struct From<'a> {
     model: &'a Model,
     first_step: usize,
     beliefs: Vec<f64>,
+    /// How codes drift, and the steps until they next move.
+    walk: Option<(Drift, usize)>,
 }
 
 impl From<'_> {
@@ -151,14 +154,64 @@ impl From<'_> {
             let ahead = Ahead { model, lds, points, beliefs: &self.beliefs, inputs, n_time };
             ahead.forecast(self.first_step, weights, random)?
         } else {
-            let codes = CodePacks::from_fn(points.len(), model.d_code(), |i, d| points.column(d)[i]);
-            let rollout = model.simulate(&codes, Start::States(&self.beliefs), inputs, n_time)?;
-            let noise = draw_noise(model, points, &rollout.noise_factors);
-            Forecast::new(self.first_step, d_obs, weights, rollout.outputs, noise)?
+            let (means, noise) = self.roll_on(points, inputs, n_time, random)?;
+            Forecast::new(self.first_step, d_obs, weights, means, noise)?
         };
         let of = |f: &dyn Fn(usize) -> f64| (0..d_obs).map(f).collect::<Vec<f64>>();
         forecast.rescaled(&of(&|d| model.scaling().offset(d)), &of(&|d| model.scaling().scale(d)))
     }
+}
+
+impl From<'_> {
+    /// Means and noise of each draw, in model units. Codes that drift move from stretch to stretch.
+    fn roll_on(
+        &self,
+        points: &Points,
+        inputs: Option<&Signal>,
+        n_time: usize,
+        random: &mut Random,
+    ) -> Result<(Vec<f64>, DrawNoise)> {
+        let (model, n_draws, p) = (self.model, points.len(), self.model.base().d_obs());
+        let first = self.walk.map_or(n_time, |(_, until)| until.min(n_time));
+        let roll = |points: &Points, states: &[f64], steps: std::ops::Range<usize>| {
+            let codes = CodePacks::from_fn(n_draws, model.d_code(), |i, d| points.column(d)[i]);
+            let inputs = inputs.map(|inputs| inputs.slice(steps.clone()));
+            model.simulate(&codes, Start::States(states), inputs.as_ref(), steps.len())
+        };
+        let mut rollout = roll(points, &self.beliefs, 0..first)?;
+        let noise = draw_noise(model, points, &rollout.noise_factors);
+        let Some((drift, _)) = self.walk.filter(|_| first < n_time) else {
+            return Ok((rollout.outputs, noise));
+        };
+        let mut parts = vec![(rollout.outputs.clone(), noise)];
+        let (mut points, mut from) = (points.clone(), first);
+        while from < n_time {
+            let to = n_time.min(from + drift.stretch);
+            points = drift.moved(&points, random);
+            rollout = roll(&points, &rollout.last_states, from..to)?;
+            parts.push((rollout.outputs.clone(), draw_noise(model, &points, &rollout.noise_factors)));
+            from = to;
+        }
+        Ok(joined(&parts, n_draws, p))
+    }
+}
+
+/// Means and noise of stretches, one after the other for each draw.
+fn joined(parts: &[(Vec<f64>, DrawNoise)], n_draws: usize, p: usize) -> (Vec<f64>, DrawNoise) {
+    let (mut means, mut noise) = (vec![], vec![]);
+    let mut full = false;
+    for i in 0..n_draws {
+        for (outputs, own) in parts {
+            let length = outputs.len() / n_draws;
+            means.extend_from_slice(&outputs[i * length..(i + 1) * length]);
+            full |= matches!(own, DrawNoise::Full(_));
+            if let DrawNoise::Diagonal(values) | DrawNoise::Full(values) = own {
+                let width = values.len() / n_draws;
+                noise.extend(values[i * width..(i + 1) * width].repeat(length / p));
+            }
+        }
+    }
+    (means, if full { DrawNoise::FullByStep(noise) } else { DrawNoise::DiagonalByStep(noise) })
 }
 
 /// Noise of each draw; with δ among the dimensions, multiplied by e^δ.
