@@ -166,8 +166,8 @@ fn mutated_lines_never_end_the_stream() {
 
 #[test]
 fn stopped_and_restored_the_bits_are_the_same() {
-    let whole = watch("watch model --horizon 2 --history 8 -q", two(0..30).as_bytes());
-    let mut parts = watch("watch model --horizon 2 --history 8 --snapshot s.json -q", two(0..17).as_bytes());
+    let whole = watch("watch model --horizon 2 --history 8 --drift 0.05 -q", two(0..30).as_bytes());
+    let mut parts = watch("watch model --horizon 2 --history 8 --drift 0.05 --snapshot s.json -q", two(0..17).as_bytes());
     let go_on = "watch model --horizon 2 --restore s.json --snapshot s.json -q";
     parts.extend(watch(go_on, two(17..18).as_bytes()));
     parts.extend(watch(go_on, two(18..30).as_bytes()));
@@ -176,6 +176,8 @@ fn stopped_and_restored_the_bits_are_the_same() {
     assert!(refused.contains("--restore"), "{refused}");
     let refused = must_fail(folder(), "watch model --restore s.json --history 20", 2);
     assert!(refused.contains("--history"), "{refused}");
+    let refused = must_fail(folder(), "watch model --restore s.json --drift 0.2", 2);
+    assert!(refused.contains("--drift") && refused.contains("0.05"), "{refused}");
     let refused = must_fail(folder(), "watch model --restore s.json --seed 9", 2);
     assert!(refused.contains("--seed"), "{refused}");
 }

@@ -49,6 +49,11 @@ pub struct WatchArguments {
     #[arg(long, value_name = "STEPS")]
     pub history: Option<usize>,
 
+    /// How far a member may change: the standard deviation by which its code walks per step, where the codes of the family have about 1;
+    /// 0.01 is slow, 0.1 fast. Works with a history that is short beside the change [default: members stay as they are]
+    #[arg(long, value_name = "SIGMA")]
+    pub drift: Option<f64>,
+
     /// Sequences that are followed at once; lines of further ones are refused
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub most_series: usize,

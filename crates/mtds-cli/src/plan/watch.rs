@@ -22,6 +22,8 @@ pub struct WatchPlan {
     pub future: FutureName,
     /// Steps of history that were asked for.
     pub history: Option<usize>,
+    /// Walk of a code per step that was asked for.
+    pub drift: Option<f64>,
     /// Most sequences at once.
     pub most_series: usize,
     /// File for snapshots.
@@ -50,6 +52,10 @@ impl WatchPlan {
             let problem = format!("expected {} to {} steps, found {history}", HISTORY.start(), HISTORY.end());
             return Err(UsageError::new("--history", problem, "64"));
         }
+        if let Some(drift) = typed.drift.filter(|drift| !(drift.is_finite() && *drift > 0.0)) {
+            let problem = format!("expected a standard deviation above 0, found {drift}");
+            return Err(UsageError::new("--drift", problem, "0.02"));
+        }
         if typed.most_series == 0 {
             return Err(UsageError::new("--most-series", "expected 1 or more, found 0", "1000"));
         }
@@ -60,6 +66,7 @@ impl WatchPlan {
             quantiles: quantiles(&typed.quantiles)?,
             future: typed.future,
             history: typed.history,
+            drift: typed.drift,
             most_series: typed.most_series,
             snapshot: typed.snapshot.clone(),
             snapshot_every: typed.snapshot_every,
@@ -118,7 +125,7 @@ mod tests {
 
     #[test]
     fn numbers_out_of_range_are_refused() {
-        for (option, value) in [("--horizon", "1001"), ("--history", "1"), ("--most-series", "0")] {
+        for (option, value) in [("--horizon", "1001"), ("--history", "1"), ("--drift", "0"), ("--most-series", "0")] {
             assert_eq!(plan(&[option, value]).expect_err(option).option, option);
         }
     }

@@ -51,7 +51,8 @@ pub fn run(
 
 /// As the fit chose, but with an update after every line and a bounded history.
 fn online(plan: &WatchPlan, chosen: Online) -> Online {
-    Online { every: 1, history: Some(plan.history.or(chosen.history).unwrap_or(HISTORY)), ..chosen }
+    let history = Some(plan.history.or(chosen.history).unwrap_or(HISTORY));
+    Online { every: 1, history, drift: plan.drift.or(chosen.drift), ..chosen }
 }
 
 /// What is left to do once the model is there.

@@ -74,6 +74,12 @@ impl Snapshot {
         if plan.seed.is_some_and(|seed| seed != self.seed) {
             return other("--seed", self.seed.to_string());
         }
+        if let Some(was) = self.online.drift.filter(|was| plan.drift.is_some_and(|asked| asked != *was)) {
+            return other("--drift", was.to_string());
+        }
+        if plan.drift.is_some() && self.online.drift.is_none() {
+            return other("--drift", "no drift".to_owned());
+        }
         match self.online.history {
             Some(history) if plan.history.is_some_and(|asked| asked != history) => {
                 other("--history", history.to_string())
