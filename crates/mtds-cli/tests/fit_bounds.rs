@@ -116,12 +116,12 @@ fn collapse_is_said_with_what_to_try() {
     // Every sequence is the same level with noise: there is nothing for a code to tell.
     let mut noise = Noise(9);
     let mut text = "series,t,y\n".to_owned();
-    for (i, t) in (0..14).flat_map(|i| (0..20).map(move |t| (i, t))) {
+    for (i, t) in (0..40).flat_map(|i| (0..20).map(move |t| (i, t))) {
         text.push_str(&format!("s{i},{t},{}\n", noise.normal()));
     }
     fs::write(folder.path().join("level.csv"), text).expect("written");
     let options = "--learn elbo --code 1 --state 1 --hidden 4 --adapt offset --share noise --refine-steps 800 \
-                   --kl-warmup 0 --patience 0 --start-noise 0.9 --least-noise 0.5 -q";
+                   --l2 400 --kl-warmup 0 --validation 0 --start-noise 0.9 --least-noise 0.5 -q";
     let said = must(folder.path(), &format!("fit level.csv -o model {options}"));
     assert!(
         said.contains("not used") && said.contains("collapse") && said.contains("--hard-steps"),
@@ -152,8 +152,8 @@ fn patients_are_made_with_their_truth_and_learned() {
     let truth = fs::read_to_string(folder.path().join("patients.truth.csv")).expect("beside it");
     assert!(truth.starts_with("series,half_life,sensitivity,effect,baseline\n"), "{truth}");
     assert_eq!(truth.lines().count(), 15);
-    let said = must_fail(folder.path(), "data pharmacodynamics -o patients.csv --noise -1", 2);
-    assert!(said.contains("noise"), "{said}");
+    let said = must_fail(folder.path(), "data pharmacodynamics -o patients.csv --noise nan", 2);
+    assert!(said.contains("--noise: expected a number"), "{said}");
     let options = "--base pd --state 1 --learn elbo --hidden 8 --code 2 --refine-steps 30 -q";
     must(folder.path(), &format!("fit patients.csv -o model {options}"));
 }

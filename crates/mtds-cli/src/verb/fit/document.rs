@@ -8,7 +8,7 @@ use crate::plan::{FitPlan, Verbosity};
 use crate::table::{Align, TextTable, estimate, percent};
 use crate::usage::{self, USAGE_KEY, usage_of};
 use mtds::learn::Choice;
-use mtds::store::ModelBundle;
+use mtds::store::{ModelBundle, NETWORK_FILE};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -94,8 +94,12 @@ pub(super) fn text(plan: &FitPlan, bundle: &ModelBundle) -> String {
     }
     let model_dir = plan.out.display();
     let data = plan.source.path.display();
+    let network = match plan.out.join(NETWORK_FILE).exists() {
+        true => format!(", {NETWORK_FILE} (the network of `infer --method amortised`)"),
+        false => String::new(),
+    };
     out.push_str(&format!(
-        "\nleft in {model_dir}: the model, {CONFIG_FILE} (its settings), {HISTORY_FILE} (the course of learning)\n\
+        "\nleft in {model_dir}: the model, {CONFIG_FILE} (its settings), {HISTORY_FILE} (the course of learning){network}\n\
          the same again: mtds fit {data} -o OTHER --config {model_dir}/{CONFIG_FILE}\n"
     ));
     out
