@@ -107,7 +107,9 @@ fn bounds_are_learned_without_a_start_and_replay() {
         assert_eq!((refine.network, refine.objective.window), (Some(8), Some(10)));
         assert_eq!(course.start, StartRule::None);
         let weight = &refine.objective.divergence_weight;
-        assert_eq!((weight.value_at(1), weight.value_at(choices.kl_warmup + 1)), (0.0, 1.0));
+        let (first, full) = (choices.hard_steps + 1, choices.hard_steps + choices.kl_warmup + 1);
+        assert_eq!((weight.value_at(first), weight.value_at(full)), (0.0, 1.0));
+        assert!(full < choices.refine_steps && refine.objective.hard.is_some());
         let scaling = crate::family::Scaling::identity(1, 1);
         Model::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
         let replayed = resolve(&Wishes::from(choices.clone()), &facts(40, 60, 1, Drive::Ongoing)).unwrap();

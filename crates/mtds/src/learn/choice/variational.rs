@@ -24,20 +24,17 @@ const UNUSED: &str = "only elbo and iwae have it";
 pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, steps: u64) {
     let is_mco = learn == LearnRule::Mco;
     let or = |why: &'static str| if is_mco { UNUSED } else { why };
-    by.fill(
-        "hard_steps",
-        &mut w.hard_steps,
-        (0, or("the code is used without one; try it where it collapses")),
-    );
+    let units = by.fill("amortised", &mut w.amortised, (0, or("a belief per sequence is learned sooner")));
+    let hard = match units {
+        _ if is_mco => (0, UNUSED),
+        0 => (0, "the code is used without one; try it where it collapses"),
+        _ => (steps / 4, "a network finds out sooner what tells sequences apart"),
+    };
+    by.fill("hard_steps", &mut w.hard_steps, hard);
     let warmup = if is_mco { 0 } else { steps / 4 };
     let why = or("the divergence from the prior comes in once codes tell sequences apart");
     by.fill("kl_warmup", &mut w.kl_warmup, (warmup, why));
     by.fill("temperature", &mut w.temperature, (1.0, or("outputs count in full")));
-    by.fill(
-        "amortised",
-        &mut w.amortised,
-        (0, or("a belief of its own for each sequence is learned sooner")),
-    );
     by.fill("window", &mut w.window, (0, or("gradients flow through whole sequences")));
 }
 
