@@ -20,4 +20,5 @@ pub mod progress;
 pub mod report;
 pub mod table;
 pub mod tensorboard;
+pub mod usage;
 pub mod verb;

@@ -6,8 +6,8 @@ use mtds_cli::arguments::{Arguments, DataArguments, MocapArguments, ReproduceArg
 use mtds_cli::interrupt::Interrupt;
 use mtds_cli::plan::{
     CheckPlan, CommonPlan, ConvertPlan, DhoPlan, EvaluatePlan, ExportPlan, FitPlan, ForecastPlan, GaitPlan,
-    GeneratePlan, InferPlan, InspectPlan, MorphPlan, OscillatorsPlan, PreparePlan, QuickstartPlan,
-    ReportPlan, TransferPlan, UsageError, WatchPlan,
+    GeneratePlan, InferPlan, InspectPlan, MorphPlan, OscillatorsPlan, PdPlan, PharmacodynamicsPlan,
+    PreparePlan, QuickstartPlan, ReportPlan, TransferPlan, UsageError, WatchPlan,
 };
 use mtds_cli::verb;
 use std::io::{BufReader, stderr, stdin, stdout};
@@ -84,6 +84,9 @@ fn run(arguments: Arguments) -> Result<()> {
         Verb::Data(DataArguments::Oscillators(typed)) => {
             verb::data::oscillators(&OscillatorsPlan::new(&typed)?, &mut stdout())
         }
+        Verb::Data(DataArguments::Pharmacodynamics(typed)) => {
+            verb::data::pharmacodynamics(&PharmacodynamicsPlan::new(&typed)?, &mut stdout())
+        }
         Verb::Data(DataArguments::Convert(typed)) => {
             verb::data::convert(&ConvertPlan::new(&typed)?, &mut stdout())
         }
@@ -102,6 +105,10 @@ fn run(arguments: Arguments) -> Result<()> {
         // Cells have thread pools of their own.
         Verb::Reproduce(ReproduceArguments::Dho(typed)) => {
             verb::reproduce::run(&DhoPlan::new(&typed)?, &mut stdout(), &mut stderr())
+        }
+        Verb::Reproduce(ReproduceArguments::Pd(typed)) => {
+            let plan = PdPlan::new(&typed)?;
+            in_pool(&plan.common, || verb::reproduce::pd::run(&plan, &mut stdout()))
         }
         Verb::Completions(typed) => verb::shell::completions(&typed, &mut stdout()),
         Verb::Man(typed) => verb::shell::man(&typed, &mut stdout()),

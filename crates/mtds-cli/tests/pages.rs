@@ -89,13 +89,22 @@ fn the_tutorial_runs() {
 
 #[test]
 fn choosing_a_model_runs() {
-    runs(include_str!("../../../docs/choosing-a-model.md"), 8, &["as-lds", "as-gru", "selected", "starts"]);
+    runs(
+        include_str!("../../../docs/choosing-a-model.md"),
+        12,
+        &["as-lds", "as-gru", "selected", "starts", "doses"],
+    );
 }
 
 #[test]
 fn reading_the_diagnostics_runs() {
     let left = ["report.html", "posteriors.csv", "odd.csv"];
     runs(include_str!("../../../docs/diagnostics.md"), 5, &left);
+}
+
+#[test]
+fn the_page_on_patients_runs() {
+    runs(include_str!("../../../docs/patients.md"), 3, &["patients.truth.csv", "model"]);
 }
 
 #[test]

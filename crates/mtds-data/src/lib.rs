@@ -1,4 +1,4 @@
-//! Where families come from and where models go: files of sequences, the built-in family, model directories.
+//! Where families come from and where models go: files of sequences, built-in families, model directories.
 //!
 //! A family is read from a long table (CSV, Parquet, JSON lines, plain or compressed by gzip) with a row per
 //! sequence and time, or from the arrays of an NPZ file:
@@ -34,6 +34,7 @@ pub mod model;
 mod note;
 mod npz;
 pub mod oscillators;
+pub mod pharmacodynamics;
 mod problem;
 mod read;
 mod time;

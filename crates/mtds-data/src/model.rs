@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use mtds::base::Kinds;
+use mtds::learn::LearnedNetwork;
 use mtds::store::{self, ModelBundle};
 
 use crate::directory::{read_directory, write_directory};
@@ -34,6 +35,19 @@ pub fn load_model(path: &Path) -> Result<ModelBundle> {
 pub fn load_model_of(kinds: &Kinds, path: &Path) -> Result<ModelBundle> {
     let files = read_directory(path, &store::REQUIRED_FILE_NAMES)?;
     ModelBundle::from_files_of(kinds, &files).map_err(Error::model(path))
+}
+
+/// Reads the inference network beside `bundle`, which was loaded from the directory `path`; `None` where none was learned.
+///
+/// # Errors
+/// [`Error::Model`] names what is wrong with its file; those of [`read_directory`].
+pub fn load_network(path: &Path, bundle: &ModelBundle) -> Result<Option<LearnedNetwork>> {
+    if !path.join(store::NETWORK_FILE).exists() {
+        return Ok(None);
+    }
+    let files = read_directory(path, &[store::NETWORK_FILE])?;
+    let read = |(_, bytes): &(String, Vec<u8>)| store::network_from_bytes(bytes, bundle);
+    files.first().map(read).transpose().map_err(Error::model(path))
 }
 
 #[cfg(test)]
@@ -87,6 +101,25 @@ mod tests {
             fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, [CARD_FILE, CONFIG_FILE, WEIGHTS_FILE]);
+    }
+
+    #[test]
+    fn a_network_is_loaded_where_there_is_one() {
+        let sandbox = tempfile::tempdir().unwrap();
+        let path = sandbox.path().join("model");
+        let bundle = bundle(1, &["a"]);
+        save_model(&path, &bundle).unwrap();
+        assert_eq!(load_network(&path, &bundle).unwrap(), None);
+        let architecture = mtds::learn::InferenceNetwork::for_model(&bundle.model, 2).unwrap();
+        let network = LearnedNetwork::new(architecture, vec![0.25; architecture.n_parameters()]).unwrap();
+        let bytes = store::network_to_bytes(&network, &bundle.provenance).unwrap();
+        fs::write(path.join(store::NETWORK_FILE), &bytes).unwrap();
+        assert_eq!(load_network(&path, &bundle).unwrap(), Some(network));
+        assert_same(&load_model(&path).unwrap(), &bundle);
+        fs::write(path.join(store::NETWORK_FILE), &bytes[..bytes.len() / 2]).unwrap();
+        let text = load_network(&path, &bundle).unwrap_err().to_string();
+        assert!(text.contains(store::NETWORK_FILE) && text.contains("cut short"), "{text}");
+        assert_same(&load_model(&path).unwrap(), &bundle);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 //! | module | experiment |
 //! |---|---|
 //! | [`dho`] | damped oscillators: MTLDS against pooled and single-task systems, and the exact answer |
+//! | [`pd`] | patients under doses of their own: forecasts beside one system for all, and whether codes know the true parameters |
 //!
 //! Beside them stands what experiments share: [`smc`], a sampler for exact answers, and [`statistics`], the
 //! tests of significance. Nothing here opens a file, reads a clock or prints; randomness is an argument.
 
 pub mod dho;
+pub mod pd;
 pub mod smc;
 pub mod statistics;

@@ -13,6 +13,14 @@ const OSCILLATORS: &str = "Examples:
       more and shorter ones, compressed
 ";
 
+/// Examples in the help of `mtds data pharmacodynamics`.
+const PHARMACODYNAMICS: &str = "Examples:
+  mtds data pharmacodynamics -o patients.csv
+      128 patients of 40 steps, doses of their own; what is true of each in patients.truth.csv
+  mtds data pharmacodynamics -o few.csv --sequences 20 --steps 60 --noise 1 --seed 7
+      fewer and longer records with half of the noise
+";
+
 /// Examples in the help of `mtds data convert`.
 const CONVERT: &str = "Examples:
   mtds data convert family.csv -o family.jsonl
@@ -34,6 +42,8 @@ const GAIT: &str = "Examples:
 pub enum DataArguments {
     /// The built-in family: damped oscillators, started by an impulse
     Oscillators(OscillatorsArguments),
+    /// Patients who answer to doses, each in a way of his own; with the truth beside them
+    Pharmacodynamics(PharmacodynamicsArguments),
     /// A procedural walker in eight styles, as BVH files with ground truth
     Gait(GaitArguments),
     /// Read a family and write it in another format
@@ -55,6 +65,31 @@ pub struct OscillatorsArguments {
     /// Steps of a sequence
     #[arg(long, value_name = "N", default_value_t = 80)]
     pub steps: usize,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// What was typed after `mtds data pharmacodynamics`.
+#[derive(Debug, Args)]
+#[command(after_help = PHARMACODYNAMICS)]
+pub struct PharmacodynamicsArguments {
+    /// File to write; its ending says the format
+    #[arg(short, long, value_name = "FILE")]
+    pub out: PathBuf,
+
+    /// Number of patients
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    pub sequences: usize,
+
+    /// Steps of a record
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub steps: usize,
+
+    /// Standard deviation of the noise on the effect
+    #[arg(long, value_name = "STD", default_value_t = 2.0)]
+    pub noise: f64,
 
     /// What all verbs have in common.
     #[command(flatten)]

@@ -102,6 +102,10 @@ pub struct FitArguments {
     #[arg(long, value_name = "SHARE", help_heading = "Learning")]
     pub selection: Option<f64>,
 
+    /// What learning maximises
+    #[arg(long, value_enum, help_heading = "Learning")]
+    pub learn: Option<LearnName>,
+
     /// How learning begins
     #[arg(long, value_enum, help_heading = "Learning")]
     pub start: Option<BeginningName>,
@@ -122,12 +126,12 @@ pub struct FitArguments {
     #[arg(long, value_name = "STD", help_heading = "Learning")]
     pub start_noise: Option<f64>,
 
-    /// Steps of the refinement
+    /// Steps of the refinement, which for elbo and iwae is all of learning
     #[arg(long, value_name = "N", help_heading = "Learning")]
     pub refine_steps: Option<u64>,
 
-    /// Codes per sequence and step of the refinement
-    #[arg(long, value_name = "K", help_heading = "Learning")]
+    /// Codes drawn per sequence and step of the refinement
+    #[arg(long, visible_alias = "draws", value_name = "K", help_heading = "Learning")]
     pub refine_particles: Option<usize>,
 
     /// Noise that learning never goes below, in deviations of an output
@@ -146,9 +150,47 @@ pub struct FitArguments {
     #[arg(long, value_name = "CHECKS", help_heading = "Learning")]
     pub patience: Option<u64>,
 
+    /// First steps without divergence from the prior and with sharp beliefs: against collapse; 0 for none
+    #[arg(long, value_name = "N", help_heading = "Learning by elbo and iwae")]
+    pub hard_steps: Option<u64>,
+
+    /// Steps over which the weight of the divergence (KL) rises to 1
+    #[arg(long, value_name = "N", help_heading = "Learning by elbo and iwae")]
+    pub kl_warmup: Option<u64>,
+
+    /// Temperature of the likelihood: below 1 where outputs are less independent than the model says
+    #[arg(long, value_name = "T", help_heading = "Learning by elbo and iwae")]
+    pub temperature: Option<f64>,
+
+    /// Learn a network that reads a sequence and says its code, with these units in each direction; 0 for none
+    #[arg(
+        long,
+        value_name = "UNITS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "32",
+        help_heading = "Learning by elbo and iwae"
+    )]
+    pub amortised: Option<usize>,
+
+    /// Steps over which gradients flow back in long sequences; 0 for all
+    #[arg(long, value_name = "STEPS", help_heading = "Learning by elbo and iwae")]
+    pub window: Option<usize>,
+
     /// What all verbs have in common.
     #[command(flatten)]
     pub common: CommonArguments,
+}
+
+/// What learning maximises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LearnName {
+    /// The likelihood by weighted draws that follow each sequence (Monte-Carlo objective)
+    Mco,
+    /// The evidence lower bound, with a belief about each code that is learned, too
+    Elbo,
+    /// The importance-weighted bound, tighter with more draws, likewise
+    Iwae,
 }
 
 /// From units of the data to units of the model.
@@ -171,4 +213,6 @@ pub enum BeginningName {
     Prior,
     /// From random effects: for few
     Effects,
+    /// From the model as it was drawn: for elbo and iwae
+    None,
 }

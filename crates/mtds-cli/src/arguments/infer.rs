@@ -59,4 +59,6 @@ pub enum MethodName {
     Nuts,
     /// Modes by optimisation, Gaussians around them, importance weights
     Map,
+    /// The network that `fit --amortised` learned, corrected by importance weights: quick
+    Amortised,
 }

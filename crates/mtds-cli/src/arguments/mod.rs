@@ -20,9 +20,11 @@ mod transfer;
 mod watch;
 
 pub use common::CommonArguments;
-pub use data::{ConvertArguments, DataArguments, GaitArguments, OscillatorsArguments};
+pub use data::{
+    ConvertArguments, DataArguments, GaitArguments, OscillatorsArguments, PharmacodynamicsArguments,
+};
 pub use evaluate::{BaselineName, EvaluateArguments};
-pub use fit::{BeginningName, FitArguments, ScalingName};
+pub use fit::{BeginningName, FitArguments, LearnName, ScalingName};
 pub use forecast::ForecastArguments;
 pub use generate::{DriveArguments, GenerateArguments};
 pub use help::{GROUPS, command};
@@ -32,7 +34,7 @@ pub use mocap::{CheckArguments, ExportArguments, MocapArguments, PrepareArgument
 pub use morph::MorphArguments;
 pub use quickstart::QuickstartArguments;
 pub use report::ReportArguments;
-pub use reproduce::{DhoArguments, RecipeName, ReproduceArguments, ScaleName};
+pub use reproduce::{DhoArguments, PdArguments, RecipeName, ReproduceArguments, ScaleName};
 pub use shell::{CompletionsArguments, ManArguments};
 pub use source::{ResampleName, SourceArguments};
 pub use transfer::TransferArguments;
@@ -83,7 +85,7 @@ pub enum Verb {
     Inspect(Box<InspectArguments>),
     /// The page of a fit: learning, map of codes, forecasts, intervals, residuals, settings
     Report(Box<ReportArguments>),
-    /// Families: make the built-in one, convert between formats
+    /// Families: make a built-in one, convert between formats
     #[command(subcommand)]
     Data(DataArguments),
     /// Motion capture: BVH files into a family, a look at them, and back

@@ -13,11 +13,21 @@ const EXAMPLES: &str = "Examples:
       the first quarter of the cells of two models, at the paper's size
 ";
 
+/// Examples in the help of `mtds reproduce pd`.
+const PD_EXAMPLES: &str = "Examples:
+  mtds reproduce pd
+      the experiment in small, in minutes: forecasts, recovery of true parameters, use of the code
+  mtds reproduce pd --scale full -o patients
+      the figures that the documentation quotes, by every way to learn
+";
+
 /// What was typed after `mtds reproduce`: the experiment.
 #[derive(Debug, Subcommand)]
 pub enum ReproduceArguments {
     /// Damped oscillators: how soon, and how well, a model adapts to a new member of the family
     Dho(DhoArguments),
+    /// Patients under doses of their own: do codes know them, and how soon are forecasts better than one system for all
+    Pd(PdArguments),
 }
 
 /// What was typed after `mtds reproduce dho`.
@@ -43,6 +53,23 @@ pub struct DhoArguments {
     /// Compute part I of N of the cells, so that N machines can share the work; copy their cells together
     #[arg(long, value_name = "I/N")]
     pub cells: Option<String>,
+
+    /// What all these verbs have in common.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// What was typed after `mtds reproduce pd`.
+#[derive(Debug, Args)]
+#[command(after_help = PD_EXAMPLES)]
+pub struct PdArguments {
+    /// How much of the experiment is run
+    #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
+    pub scale: ScaleName,
+
+    /// Directory for the result [default: mtds-pd-SCALE]
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 
     /// What all these verbs have in common.
     #[command(flatten)]

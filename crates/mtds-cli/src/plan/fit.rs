@@ -1,10 +1,10 @@
 //! What `mtds fit` will do.
 
 use super::{CommonPlan, FitConfig, SourceConfig, SourcePlan, UsageError, directory};
-use crate::arguments::{BeginningName, FitArguments, ScalingName};
+use crate::arguments::{BeginningName, FitArguments, LearnName, ScalingName};
 use clap::ValueEnum;
 use mtds::learn::choice::Beginning;
-use mtds::learn::{ScalingRule, Wishes};
+use mtds::learn::{LearnRule, ScalingRule, Wishes};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -153,6 +153,12 @@ fn wishes(typed: &FitArguments) -> Wishes {
     let beginning = |name| match name {
         BeginningName::Prior => Beginning::Prior,
         BeginningName::Effects => Beginning::Effects,
+        BeginningName::None => Beginning::None,
+    };
+    let learn = |name| match name {
+        LearnName::Mco => LearnRule::Mco,
+        LearnName::Elbo => LearnRule::Elbo,
+        LearnName::Iwae => LearnRule::Iwae,
     };
     Wishes {
         base: typed.base.and_then(|base| Some(base.to_possible_value()?.get_name().to_owned())),
@@ -165,12 +171,18 @@ fn wishes(typed: &FitArguments) -> Wishes {
         segment: typed.segment,
         validation: typed.validation,
         selection: typed.selection,
+        learn: typed.learn.map(learn),
         start: typed.start.map(beginning),
         start_steps: typed.start_steps,
         particles: typed.particles,
         start_noise: typed.start_noise,
         refine_steps: typed.refine_steps,
         refine_particles: typed.refine_particles,
+        hard_steps: typed.hard_steps,
+        kl_warmup: typed.kl_warmup,
+        temperature: typed.temperature,
+        amortised: typed.amortised,
+        window: typed.window,
         least_noise: typed.least_noise,
         learning_rate: typed.learning_rate,
         l2: typed.l2,

@@ -1,11 +1,12 @@
-//! `mtds data`: makes the built-in family, converts families between formats.
+//! `mtds data`: makes built-in families, converts families between formats.
 
 use crate::output::print;
-use crate::plan::{ConvertPlan, Format, OscillatorsPlan, Verbosity};
+use crate::plan::{ConvertPlan, Format, OscillatorsPlan, PharmacodynamicsPlan, Verbosity};
 use anyhow::Result;
 use mtds::Family;
 use mtds_data::oscillators::Oscillators;
-use mtds_data::{Columns, TimeAxis, write_family};
+use mtds_data::pharmacodynamics::{PatientFamily, Pharmacodynamics};
+use mtds_data::{Column, Columns, Table, TimeAxis, write_family, write_table};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -20,6 +21,33 @@ pub fn oscillators(plan: &OscillatorsPlan, stdout: &mut dyn Write) -> Result<()>
     let family = settings.draw(plan.n_seq, plan.common.seed)?.family.with_input_names(["u"])?;
     write_family(&plan.out, &family, &Columns::of(&family), &TimeAxis::counted(family.n_seq()))?;
     said("oscillators", &plan.out, &family, plan.common.format, stdout)
+}
+
+/// Draws a family of patients and writes it, with what is true of each beside it.
+///
+/// # Errors
+/// A file that cannot be written; a `stdout` that takes no more.
+pub fn pharmacodynamics(plan: &PharmacodynamicsPlan, stdout: &mut dyn Write) -> Result<()> {
+    let settings = Pharmacodynamics { n_time: plan.n_time, noise_std: plan.noise_std };
+    let drawn = settings.draw(plan.n_seq, plan.common.seed)?;
+    let family = &drawn.family;
+    write_family(&plan.out, family, &Columns::of(family), &TimeAxis::counted(family.n_seq()))?;
+    write_table(&plan.truth, &truth(&drawn))?;
+    said("pharmacodynamics", &plan.out, family, plan.common.format, stdout)
+}
+
+/// The parameters of every patient.
+fn truth(drawn: &PatientFamily) -> Table {
+    let ids = drawn.family.sequences().iter().map(|sequence| sequence.id().to_owned()).collect();
+    let column = |of: fn(&mtds_data::pharmacodynamics::PatientParameters) -> f64| {
+        Column::Number(drawn.parameters.iter().map(of).collect())
+    };
+    Table::new()
+        .with("series", Column::Text(ids))
+        .with("half_life", column(|p| p.half_life))
+        .with("sensitivity", column(|p| p.sensitivity))
+        .with("effect", column(|p| p.effect))
+        .with("baseline", column(|p| p.baseline))
 }
 
 /// Reads a family and writes it.

@@ -3,7 +3,7 @@
 use super::delivery::{Content, Delivery, append};
 use super::infer::STREAM;
 use super::observed;
-use super::posterior::{Inference, online_of};
+use super::posterior::Inference;
 use crate::interrupt::Interrupt;
 use crate::plan::{ForecastPlan, UsageError, Verbosity};
 use crate::progress::{Progress, Stage};
@@ -29,7 +29,7 @@ pub fn run(plan: &ForecastPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -
     let bundle = load_model(&plan.model)?;
     let read = observed::read(&plan.source, &bundle.provenance, plan.common.verbosity)?;
     let steps = all_steps(plan, &read, &bundle.provenance)?;
-    let inference = Inference { method: plan.method, online: online_of(&bundle), n_draws: MAX_DRAWS };
+    let inference = Inference::new(plan.method, &plan.model, &bundle, MAX_DRAWS)?;
     let table = Job { plan, interrupt, read: &read, steps: &steps, inference }.run(&bundle)?;
     let n_seq = steps.iter().filter(|steps| !steps.is_empty()).count();
     let line = format!("forecasts of {n_seq} sequences, {} rows", table.n_rows());

@@ -2,7 +2,7 @@
 
 use super::delivery::{Content, Delivery, append};
 use super::observed;
-use super::posterior::{CHAINS, Found, Inference, online_of};
+use super::posterior::{CHAINS, Found, Inference};
 use crate::interrupt::Interrupt;
 use crate::plan::InferPlan;
 use crate::progress::{Progress, Stage};
@@ -29,7 +29,7 @@ const DRAW_STREAM: u64 = 7 << 40;
 pub fn run(plan: &InferPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
     let bundle = load_model(&plan.model)?;
     let read = observed::read(&plan.source, &bundle.provenance, plan.common.verbosity)?;
-    let inference = Inference { method: plan.method, online: online_of(&bundle), n_draws: plan.n_draws };
+    let inference = Inference::new(plan.method, &plan.model, &bundle, plan.n_draws)?;
     let table = Job { plan, interrupt, read: &read, inference }.run(&bundle)?;
     let counts = counts(&table);
     let said = counts.iter().map(|(status, n)| format!("{n} {status}")).collect::<Vec<_>>().join(", ");

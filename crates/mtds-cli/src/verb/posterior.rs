@@ -1,11 +1,15 @@
 //! The posterior of one sequence by any method, with its evidence in the units of the data.
 
 use crate::arguments::MethodName;
+use crate::plan::UsageError;
 use anyhow::{Context, Result};
-use mtds::infer::{CodeTarget, MapLaplace, Nuts, Online, Posterior, nuts};
+use mtds::infer::{CodeTarget, MapLaplace, Nuts, Online, Posterior, Proposed, nuts};
+use mtds::learn::LearnedNetwork;
 use mtds::random::Random;
 use mtds::store::ModelBundle;
 use mtds::{Model, Signal};
+use mtds_data::model::load_network;
+use std::path::Path;
 
 /// Chains of NUTS: enough to see whether they agree.
 pub(super) const CHAINS: usize = 4;
@@ -23,6 +27,8 @@ pub(super) struct Inference {
     pub(super) online: Online,
     /// Draws that are wanted.
     pub(super) n_draws: usize,
+    /// The network of the amortised method.
+    network: Option<LearnedNetwork>,
 }
 
 /// A posterior, and log p(y) in the units of the data where the method estimates it.
@@ -42,6 +48,18 @@ pub(super) fn online_of(bundle: &ModelBundle) -> Online {
 }
 
 impl Inference {
+    /// By this method, for the model that was loaded from the directory `path`.
+    ///
+    /// # Errors
+    /// A [`UsageError`] where the method needs a network and the model has none; a network that cannot be read.
+    pub(super) fn new(method: MethodName, path: &Path, bundle: &ModelBundle, n_draws: usize) -> Result<Self> {
+        let network = match method {
+            MethodName::Amortised => Some(load_network(path, bundle)?.ok_or_else(no_network)?),
+            MethodName::Adais | MethodName::Nuts | MethodName::Map => None,
+        };
+        Ok(Self { method, online: online_of(bundle), n_draws, network })
+    }
+
     /// The posterior of a sequence, given all of `outputs`.
     ///
     /// # Shapes
@@ -67,6 +85,16 @@ impl Inference {
                 let settings = MapLaplace::default();
                 let posterior =
                     model.infer_modes(outputs, inputs, self.online.noise, &settings, &mut random)?;
+                let log_evidence = posterior.log_evidence();
+                (posterior, log_evidence)
+            }
+            MethodName::Amortised => {
+                let network = self.network.as_ref().ok_or_else(no_network)?;
+                let draws = self.n_draws.max(FEWEST_DRAWS);
+                let settings = Proposed { draws, ..Proposed::default() };
+                let given = (outputs, inputs);
+                let posterior =
+                    model.infer_amortised(network, given, self.online.noise, &settings, &mut random)?;
                 let log_evidence = posterior.log_evidence();
                 (posterior, log_evidence)
             }
@@ -103,6 +131,14 @@ impl Inference {
         let settings = Nuts { chains: CHAINS, warmup: WARMUP, draws, ..Nuts::default() };
         Ok(nuts(&settings, &target, &starts, random)?)
     }
+}
+
+fn no_network() -> UsageError {
+    UsageError::new(
+        "--method",
+        "`amortised` needs an inference network, and this model was learned without one",
+        "another method; or learn one: mtds fit DATA -o OTHER --learn elbo --amortised",
+    )
 }
 
 /// By how much the log density of the outputs falls from model to data units.

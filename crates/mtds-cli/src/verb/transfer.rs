@@ -2,13 +2,12 @@
 
 use super::delivery::{Content, Delivery};
 use super::drive::{self, Driven};
-use super::posterior::{Inference, online_of};
+use super::posterior::Inference;
 use super::{infer, known, observed};
 use crate::arguments::MethodName;
 use crate::plan::{TransferPlan, UsageError};
 use anyhow::{Context, Result};
 use mtds::Family;
-use mtds::infer::Online;
 use mtds::predict::MAX_DRAWS;
 use mtds::random::stream;
 use mtds::store::ModelBundle;
@@ -28,7 +27,7 @@ pub fn run(plan: &TransferPlan, stdout: &mut dyn Write) -> Result<()> {
         return Err(UsageError::new("--content", problem, "mtds generate MODEL --like ID").into());
     }
     let read = observed::read(&plan.source, &bundle.provenance, plan.common.verbosity)?;
-    let (family, time, code) = Job { plan, read: &read, online: online_of(&bundle) }.run(&bundle)?;
+    let (family, time, code) = Job { plan, read: &read }.run(&bundle)?;
     let sequence = family.sequence(0);
     let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
     let facts = [
@@ -45,7 +44,6 @@ pub fn run(plan: &TransferPlan, stdout: &mut dyn Write) -> Result<()> {
 struct Job<'a> {
     plan: &'a TransferPlan,
     read: &'a ReadFamily,
-    online: Online,
 }
 
 impl Job<'_> {
@@ -70,8 +68,7 @@ impl Job<'_> {
             return Ok(member.code_mean.clone());
         }
         let i = known::find("--style", &plan.style, &ids(family), &plan.source.path)?;
-        let inference =
-            Inference { method: MethodName::Adais, online: self.online.clone(), n_draws: MAX_DRAWS };
+        let inference = Inference::new(MethodName::Adais, &plan.model, bundle, MAX_DRAWS)?;
         let random = stream(plan.common.seed, infer::STREAM + i as u64);
         let inputs = observed::inputs_of(family, &bundle.provenance, i);
         let found = inference.posterior(&bundle.model, family.sequence(i).outputs(), inputs, random)?;

@@ -28,8 +28,11 @@ pub use adam::{AdamState, AdamStep};
 pub use adapted::{Adapted, AdaptedObjective, Proposal};
 pub use amortised::{InferenceNetwork, LearnedNetwork};
 pub use checkpoint::Checkpoint;
-pub use choice::{Choice, Choices, Facts, Wishes};
-pub use course::{Course, CourseCheckpoint, CourseData, Learner, PriorStart, Stage, StageRecord, StartRule};
+pub use choice::{Choice, Choices, Facts, LearnRule, Wishes};
+pub use course::{
+    Course, CourseCheckpoint, CourseData, LearnedBeliefs, Learner, PriorStart, RefineRule, Stage,
+    StageRecord, StartRule, VariationalRefine,
+};
 pub use elbo::{
     CodeSearch, CodeUsage, Estimator, Gaussians, GroupRule, HardEnding, HardPhase, SegmentCodes, UsageStatus,
     Variational, VariationalFit, VariationalFitted, VariationalObjective, WeightedGradient,

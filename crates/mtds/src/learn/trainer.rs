@@ -169,6 +169,11 @@ impl<O: Objective> Trainer<O> {
         &self.objective
     }
 
+    /// The objective, for questions that need its memory.
+    pub(crate) fn objective_mut(&mut self) -> &mut O {
+        &mut self.objective
+    }
+
     /// The objective, after the run.
     #[must_use]
     pub fn into_objective(self) -> O {

@@ -5,6 +5,7 @@
 //! model.safetensors   F32, one tensor per Model::tensors(); codes.mean and codes.std_dev
 //!                     [n_members × d_code] if the members of the family are kept
 //! README.md           the model card: for people, never read back
+//! inference.safetensors   the inference network, where one was learned (`network`)
 //! ```
 //! The same bundle always gives the same bytes. Within a schema version fields may be added, and readers
 //! pass over those they do not know; kinds of prior may be added, and readers refuse those they do not know by
@@ -13,6 +14,7 @@
 mod card;
 mod check;
 mod config;
+mod network;
 mod weights;
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +25,7 @@ use crate::predict::Estimate;
 use crate::{Error, Result};
 
 pub use check::MAX_SIZE;
+pub use network::{network_from_bytes, network_to_bytes};
 
 /// The schema version that is written.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -34,6 +37,8 @@ pub const CONFIG_FILE: &str = "config.json";
 pub const WEIGHTS_FILE: &str = "model.safetensors";
 /// The model card.
 pub const CARD_FILE: &str = "README.md";
+/// The inference network, beside the others where one was learned.
+pub const NETWORK_FILE: &str = "inference.safetensors";
 /// All files of a model directory, in the order of [`ModelBundle::to_files`].
 pub const FILE_NAMES: [&str; 3] = [CONFIG_FILE, WEIGHTS_FILE, CARD_FILE];
 /// The files that loading needs; the card may be edited or left out.

@@ -1,5 +1,7 @@
 //! `model.safetensors`: the learned tensors and the codes of the training members.
 
+use std::collections::HashMap;
+
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 
@@ -50,28 +52,42 @@ pub(super) fn write(model: &Model, members: &[Member]) -> Result<Vec<u8>> {
     let codes = [code(CODES_MEAN, |m| &m.code_mean), code(CODES_STD_DEV, |m| &m.code_std_dev)];
     let codes = codes.into_iter().filter(|_| !members.is_empty());
     let arrays: Vec<_> = learned.chain(codes).collect();
-    archive(&arrays).map_err(|error| broken(WEIGHTS_FILE, format!("cannot be written: {error}")))
+    archive(&arrays, None).map_err(|error| broken(WEIGHTS_FILE, format!("cannot be written: {error}")))
 }
 
-/// No metadata: the archive would write several entries in an order that changes from call to call.
-fn archive(arrays: &[(String, Vec<usize>, Vec<u8>)]) -> std::result::Result<Vec<u8>, SafeTensorError> {
+/// One entry of metadata at most: the archive would write several in an order that changes from call to call.
+pub(super) fn archive(
+    arrays: &[(String, Vec<usize>, Vec<u8>)],
+    metadata: Option<(&str, String)>,
+) -> std::result::Result<Vec<u8>, SafeTensorError> {
     let views = arrays.iter().map(|(name, shape, bytes)| {
         TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (name.as_str(), view))
     });
-    serialize(views.collect::<std::result::Result<Vec<_>, _>>()?, None)
+    let metadata = metadata.map(|(key, text)| HashMap::from([(key.to_owned(), text)]));
+    serialize(views.collect::<std::result::Result<Vec<_>, _>>()?, metadata)
 }
 
-fn to_le_bytes(values: impl Iterator<Item = f32>) -> Vec<u8> {
+pub(super) fn to_le_bytes(values: impl Iterator<Item = f32>) -> Vec<u8> {
     values.flat_map(f32::to_le_bytes).collect()
 }
 
 /// The values of the expected tensors in their order; refuses any other tensor.
 pub(super) fn read(bytes: &[u8], expected: &[Expected], n_members: usize) -> Result<Vec<Vec<f32>>> {
-    let archive = SafeTensors::deserialize(bytes).map_err(|error| {
-        broken(WEIGHTS_FILE, format!("not a safetensors archive, or cut short ({error}); {RESTORE}"))
-    })?;
+    let archive = open(WEIGHTS_FILE, bytes)?;
     check_members(&archive, n_members)?;
-    let arrays = expected.iter().map(|tensor| read_tensor(&archive, tensor)).collect::<Result<_>>()?;
+    read_all(WEIGHTS_FILE, &archive, expected)
+}
+
+/// The archive in the file of this name.
+pub(super) fn open<'a>(file: &str, bytes: &'a [u8]) -> Result<SafeTensors<'a>> {
+    SafeTensors::deserialize(bytes).map_err(|error| {
+        broken(file, format!("not a safetensors archive, or cut short ({error}); {RESTORE}"))
+    })
+}
+
+/// Exactly the expected tensors, in their order.
+pub(super) fn read_all(file: &str, archive: &SafeTensors, expected: &[Expected]) -> Result<Vec<Vec<f32>>> {
+    let arrays = expected.iter().map(|tensor| read_tensor(file, archive, tensor)).collect::<Result<_>>()?;
     let mut names = archive.names();
     names.sort_unstable();
     let extra = names.into_iter().find(|name| !expected.iter().any(|tensor| tensor.name == *name));
@@ -79,7 +95,7 @@ pub(super) fn read(bytes: &[u8], expected: &[Expected], n_members: usize) -> Res
         Some(name) => {
             let why =
                 format!("tensor `{name}` is not part of the model that {CONFIG_FILE} describes; {RESTORE}");
-            Err(broken(WEIGHTS_FILE, why))
+            Err(broken(file, why))
         }
         None => Ok(arrays),
     }
@@ -99,20 +115,20 @@ fn check_members(archive: &SafeTensors, n_members: usize) -> Result<()> {
     Ok(())
 }
 
-fn read_tensor(archive: &SafeTensors, Expected { name, shape }: &Expected) -> Result<Vec<f32>> {
+fn read_tensor(file: &str, archive: &SafeTensors, Expected { name, shape }: &Expected) -> Result<Vec<f32>> {
     let Ok(tensor) = archive.tensor(name) else {
         let why = format!("no tensor `{name}`; expected one of shape {shape:?}; {RESTORE}");
-        return Err(broken(WEIGHTS_FILE, why));
+        return Err(broken(file, why));
     };
     if tensor.shape() != shape {
         let found = tensor.shape();
         let why = format!("tensor `{name}`: expected shape {shape:?}, found {found:?}; {RESTORE}");
-        return Err(broken(WEIGHTS_FILE, why));
+        return Err(broken(file, why));
     }
     if tensor.dtype() != Dtype::F32 {
         let found = tensor.dtype();
         let why = format!("tensor `{name}`: expected F32, found {found:?}; convert it to F32");
-        return Err(broken(WEIGHTS_FILE, why));
+        return Err(broken(file, why));
     }
     let (words, _) = tensor.data().as_chunks::<4>();
     let values: Vec<f32> = words.iter().map(|word| f32::from_le_bytes(*word)).collect();
@@ -122,7 +138,7 @@ fn read_tensor(archive: &SafeTensors, Expected { name, shape }: &Expected) -> Re
             let why = format!(
                 "tensor `{name}`: found {value} at {place:?}; expected finite numbers; {RESTORE}, or learn it again"
             );
-            Err(broken(WEIGHTS_FILE, why))
+            Err(broken(file, why))
         }
         None => Ok(values),
     }

@@ -7,6 +7,7 @@ pub use page::page;
 use super::code_map::CodeMap;
 use crate::chart::{Band, CoverageSeries};
 use crate::explained::ExplainedRow;
+use mtds::learn::CodeUsage;
 use mtds::predict::Estimate;
 use mtds::store::Member;
 
@@ -25,6 +26,8 @@ pub struct FitReport {
     pub map: Option<CodeMap>,
     /// What rollouts explain of each output; may be empty.
     pub explained: Vec<ExplainedRow>,
+    /// How much of the code is used, where the model was learned by elbo or iwae.
+    pub usage: Option<CodeUsage>,
     /// Scores, by origin and method.
     pub scores: Vec<ScoreLine>,
     /// Forecasts to draw.

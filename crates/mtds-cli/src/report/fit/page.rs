@@ -3,6 +3,8 @@
 use super::{Curve, FitReport, Panel, ScoreLine};
 use crate::chart::{Bars, Coverage, Fan, Lines, Picture, Range, Series, Spacing, Stroke, Words};
 use crate::report::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
+use crate::usage;
+use mtds::learn::CodeUsage;
 use mtds::predict::Estimate;
 
 /// Lays the report out as a page.
@@ -113,7 +115,33 @@ fn codes(report: &FitReport) -> Option<Section> {
     if !report.explained.is_empty() {
         section = section.with(Block::Table(explained_table(report)));
     }
+    if let Some(usage) = &report.usage {
+        section = section.with(Block::Table(usage_table(usage)));
+    }
     Some(section)
+}
+
+fn usage_table(usage: &CodeUsage) -> Table {
+    let columns = vec![
+        Column::names("Dimension"),
+        Column::score("KL, nats", Better::Neither, 3),
+        Column::score("variance of means", Better::Neither, 3),
+    ];
+    let row = |(d, (kl, variance)): (usize, (f64, f64))| {
+        vec![Cell::Text(format!("z{}", d + 1)), Cell::Number(kl), Cell::Number(variance)]
+    };
+    let said = usage::sentence(usage);
+    Table {
+        caption: format!(
+            "Use of the code: {said}. KL is how far learned beliefs about a dimension lie from the prior, averaged over \
+             sequences; 0 means that nothing was learned about it."
+        ),
+        columns,
+        groups: vec![Group {
+            label: String::new(),
+            rows: usage::rows(usage).into_iter().enumerate().map(row).collect(),
+        }],
+    }
 }
 
 fn explained_table(report: &FitReport) -> Table {

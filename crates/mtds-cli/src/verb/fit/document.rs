@@ -6,14 +6,25 @@ use super::select::SelectionRow;
 use super::state::FitState;
 use crate::plan::{FitPlan, Verbosity};
 use crate::table::{Align, TextTable, estimate, percent};
+use crate::usage::{self, USAGE_KEY, usage_of};
 use mtds::learn::Choice;
-use mtds::store::ModelBundle;
+use mtds::store::{ModelBundle, NETWORK_FILE};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// The settings that a reader wants to see first.
-const MAIN: [&str; 9] =
-    ["base", "code", "state", "scaling", "segment", "validation", "start", "start_steps", "refine_steps"];
+const MAIN: [&str; 10] = [
+    "base",
+    "code",
+    "state",
+    "scaling",
+    "segment",
+    "validation",
+    "learn",
+    "start",
+    "start_steps",
+    "refine_steps",
+];
 
 /// The settings and why they are so; all of them if verbose.
 pub(super) fn choices(state: &FitState, verbosity: Verbosity) -> String {
@@ -57,6 +68,7 @@ pub(super) fn document(plan: &FitPlan, bundle: &ModelBundle) -> Value {
         "status": stored("status"),
         "steps": stored("steps"),
         "held_out_bound": stored("best_validation"),
+        "usage": stored(USAGE_KEY),
         "rows": stored("judged"),
         "n_training": stored("n_training"),
         "n_held_out": stored("n_held_out"),
@@ -77,10 +89,17 @@ pub(super) fn text(plan: &FitPlan, bundle: &ModelBundle) -> String {
         false => out.push_str(&judged_table(&judged)),
         true => out.push_str("no sequence was held out, so nothing is known about forecasts yet\n"),
     }
+    if let Some(found) = usage_of(bundle) {
+        out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(&found), usage::table(&found)));
+    }
     let model_dir = plan.out.display();
     let data = plan.source.path.display();
+    let network = match plan.out.join(NETWORK_FILE).exists() {
+        true => format!(", {NETWORK_FILE} (the network of `infer --method amortised`)"),
+        false => String::new(),
+    };
     out.push_str(&format!(
-        "\nleft in {model_dir}: the model, {CONFIG_FILE} (its settings), {HISTORY_FILE} (the course of learning)\n\
+        "\nleft in {model_dir}: the model, {CONFIG_FILE} (its settings), {HISTORY_FILE} (the course of learning){network}\n\
          the same again: mtds fit {data} -o OTHER --config {model_dir}/{CONFIG_FILE}\n"
     ));
     out

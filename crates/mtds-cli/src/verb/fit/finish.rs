@@ -8,12 +8,13 @@ use super::state::FitState;
 use crate::explained::{self, EXPLAINED_KEY};
 use crate::plan::{FitConfig, FitPlan};
 use crate::progress::{Progress, Stage};
+use crate::usage::USAGE_KEY;
 use crate::verb::posterior::ONLINE_KEY;
 use anyhow::{Context, Result};
 use mtds::infer::Online;
 use mtds::learn::{Choice, Wishes};
 use mtds::random::stream;
-use mtds::store::{CardScore, Member, ModelBundle, Provenance};
+use mtds::store::{CardScore, Member, ModelBundle, NETWORK_FILE, Provenance, network_to_bytes};
 use mtds::{Family, Model};
 use mtds_data::directory::write_directory;
 use rayon::prelude::*;
@@ -50,7 +51,8 @@ pub(super) fn finish(
     let judged = judge::judge(&model, &online, parts, state.seed)?;
     let config =
         FitConfig { seed: Some(state.seed), data: state.data.clone(), learn: Wishes::from(choices.clone()) };
-    let settings = json!({
+    let network = chosen.beliefs.as_ref().and_then(|beliefs| beliefs.network.as_ref());
+    let mut settings = json!({
         "learn": choices,
         "reasons": reasons(state),
         "data": state.data,
@@ -66,6 +68,9 @@ pub(super) fn finish(
         "n_held_out": parts.held_out.as_ref().map_or(0, Family::n_seq),
         "n_apart": parts.apart.as_ref().map_or(0, Family::n_seq),
     });
+    if let Some(beliefs) = &chosen.beliefs {
+        settings[USAGE_KEY] = json!(beliefs.usage);
+    }
     let provenance = Provenance {
         seed: state.seed,
         settings,
@@ -75,7 +80,9 @@ pub(super) fn finish(
         input_names: family.input_names().to_vec(),
         scores: card(&judged),
     };
+    let network = network.map(|network| network_to_bytes(network, &provenance)).transpose()?;
     let mut files = ModelBundle { model, provenance, members }.to_files()?;
+    files.extend(network.map(|bytes| (NETWORK_FILE.to_owned(), bytes)));
     files.push((CONFIG_FILE.into(), config.to_text()?.into_bytes()));
     files.push((HISTORY_FILE.into(), serde_json::to_vec(&chosen.records)?));
     if let Some(parent) = plan.out.parent().filter(|parent| !parent.as_os_str().is_empty()) {

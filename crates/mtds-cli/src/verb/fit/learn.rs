@@ -41,7 +41,7 @@ pub(super) fn learn(
         };
         let mut following = Following { plan, interrupt, course: &course, events: None };
         following.run(&mut learner, state, progress)?;
-        state.finished.push(finished(&learner, code, &choices, parts, state.seed)?);
+        state.finished.push(finished(&mut learner, code, &choices, parts, state.seed)?);
         state.course = None;
         state.save(&plan.checkpoint)?;
     }
@@ -60,8 +60,15 @@ pub(super) fn architecture(choices: &Choices, code: usize, parts: &Parts) -> Res
     Ok((choices.spec(base), choices))
 }
 
-fn finished(learner: &Learner, code: usize, choices: &Choices, parts: &Parts, seed: u64) -> Result<Finished> {
+fn finished(
+    learner: &mut Learner,
+    code: usize,
+    choices: &Choices,
+    parts: &Parts,
+    seed: u64,
+) -> Result<Finished> {
     let fitted = learner.fitted()?.context("learning has ended")?;
+    let parameters = fitted.model.parameters().to_vec();
     let model: Model = fitted.model.with_prior(choices.prior())?;
     let apart = match &parts.apart {
         Some(family) => select::log_likelihoods(&model, &choices.online(), family, seed)?,
@@ -69,10 +76,11 @@ fn finished(learner: &Learner, code: usize, choices: &Choices, parts: &Parts, se
     };
     Ok(Finished {
         code,
-        parameters: fitted.outcome.parameters,
+        parameters,
         status: fitted.outcome.status,
         best_validation: fitted.outcome.best_validation,
         records: learner.records(),
+        beliefs: learner.beliefs()?,
         apart,
     })
 }
@@ -144,7 +152,7 @@ impl Following<'_> {
 
 fn shown(stage: learn::Stage) -> Stage {
     match stage {
-        learn::Stage::Start => Stage::Learning,
+        learn::Stage::Start | learn::Stage::Variational => Stage::Learning,
         learn::Stage::Refine => Stage::Refining,
     }
 }
@@ -153,6 +161,7 @@ fn start_steps(course: &Course) -> u64 {
     match &course.start {
         StartRule::Prior(start) => start.plan.steps,
         StartRule::Effects(effects) => effects.steps,
+        StartRule::None => 0,
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::plan::{FitPlan, SourceConfig, UsageError};
 use anyhow::{Context, Result, bail};
 use mtds::Family;
-use mtds::learn::{Choice, Choices, CourseCheckpoint, StageRecord, Status};
+use mtds::learn::{Choice, Choices, CourseCheckpoint, LearnedBeliefs, StageRecord, Status};
 use mtds::predict::Estimate;
 use mtds_data::directory::write_file_atomic;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,8 @@ pub(super) struct Finished {
     pub(super) status: Status,
     pub(super) best_validation: Option<f64>,
     pub(super) records: Vec<StageRecord>,
+    /// What elbo and iwae leave beside the model.
+    pub(super) beliefs: Option<LearnedBeliefs>,
     /// Log likelihood per observed value of each sequence that was kept apart, in data units.
     pub(super) apart: Vec<f64>,
 }

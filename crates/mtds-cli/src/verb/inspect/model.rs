@@ -6,6 +6,7 @@ use crate::plan::{CodesFile, Format, InspectPlan};
 use crate::report::code_map::CodeMap;
 use crate::report::{Block, Figure, Page, Section};
 use crate::table::{Align, TextTable, percent};
+use crate::usage::{self, usage_of};
 use anyhow::{Context, Result};
 use mtds::generator::Role;
 use mtds::store::{Member, ModelBundle};
@@ -105,6 +106,7 @@ fn document(
         "inputs": bundle.provenance.input_names,
         "fingerprint": bundle.provenance.fingerprint,
         "explained": explained_of(bundle),
+        "usage": usage_of(bundle),
         "axes": map.map(|map| json!({"shares": map.axes.shares, "directions": map.axes.directions})),
         "members": bundle.members.iter().enumerate().map(member).collect::<Vec<_>>(),
         "file": plan.out.as_ref().map(file),
@@ -126,6 +128,9 @@ fn text(plan: &InspectPlan, path: &Path, bundle: &ModelBundle, map: Option<&Code
     if !explained.is_empty() {
         out.push_str("\nvariance of each output that rollouts explain\n");
         out.push_str(&explained_table(&explained, bundle.model.d_code()));
+    }
+    if let Some(found) = usage_of(bundle) {
+        out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(&found), usage::table(&found)));
     }
     if let Some(map) = map.filter(|map| map.axes.shares.len() > 1) {
         let shares: Vec<String> = map.axes.shares.iter().map(|share| percent(*share)).collect();

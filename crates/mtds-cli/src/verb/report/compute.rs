@@ -7,6 +7,7 @@ use crate::plan::ReportPlan;
 use crate::progress::{Progress, Stage};
 use crate::report::code_map::CodeMap;
 use crate::report::fit::{FitReport, ScoreLine};
+use crate::usage::usage_of;
 use crate::verb::evaluate::rolling::{Origin, Rolling, follow};
 use crate::verb::observed;
 use crate::verb::posterior::online_of;
@@ -57,6 +58,7 @@ pub(super) fn report(plan: &ReportPlan, progress: &mut Progress) -> Result<FitRe
         curves: stored::curves(&plan.model, plan.common.verbosity),
         map: if bundle.members.is_empty() { None } else { Some(CodeMap::of(&bundle.members)?) },
         explained,
+        usage: usage_of(&bundle),
         scores: score_lines(&judged, &seen, &followed)?,
         panels: panels(plan, &judged.family, &seen, &followed)?,
         coverage: coverage(&seen, &followed)?,

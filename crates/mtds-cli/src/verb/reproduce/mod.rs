@@ -10,6 +10,7 @@ mod cells;
 mod countdown;
 mod document;
 mod page;
+pub mod pd;
 mod workers;
 
 use crate::output::{print, write_whole};

@@ -55,6 +55,18 @@ impl LearnedNetwork {
         Ok(Self { network, parameters })
     }
 
+    /// The architecture.
+    #[must_use]
+    pub fn network(&self) -> &InferenceNetwork {
+        &self.network
+    }
+
+    /// The weights, in the order of [`InferenceNetwork::tensors`].
+    #[must_use]
+    pub fn parameters(&self) -> &[f32] {
+        &self.parameters
+    }
+
     /// q of a sequence in data units.
     ///
     /// # Errors

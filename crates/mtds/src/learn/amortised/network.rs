@@ -102,6 +102,16 @@ impl InferenceNetwork {
         2 * self.d_obs + self.d_input
     }
 
+    /// All sizes by name: outputs, inputs, units, code.
+    pub(crate) fn sizes(&self) -> [(&'static str, usize); 4] {
+        [
+            ("d_obs", self.d_obs),
+            ("d_input", self.d_input),
+            ("d_hidden", self.d_hidden),
+            ("d_code", self.d_code),
+        ]
+    }
+
     pub(crate) fn widths(&self) -> (usize, usize) {
         (self.d_obs, self.d_input)
     }

@@ -1,14 +1,14 @@
 //! From settings to an architecture and a course of learning.
 
-use super::{Beginning, Choices};
+use super::{Beginning, Choices, LearnRule};
 use crate::Result;
 use crate::base::Base;
 use crate::family::SegmentPlan;
 use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
 use crate::infer::{NoiseBelief, Online};
 use crate::learn::{
-    Adapted, Course, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine, Schedule,
-    StartRule, StoppingRule, TrainingPlan,
+    Adapted, Course, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine, RefineRule,
+    Schedule, StartRule, StoppingRule, TrainingPlan,
 };
 use crate::model::ModelSpec;
 
@@ -33,8 +33,13 @@ impl Choices {
     pub fn spec(&self, base: Base) -> ModelSpec {
         let blocks = base.blocks();
         let skip = if self.start == Beginning::Effects { Skip::Affine } else { Skip::None };
+        // Codes that are rescaled after a hard phase go straight to weights that can be.
+        let features = match self.learn {
+            LearnRule::Mco => FeatureMap::Trigonometric,
+            LearnRule::Elbo | LearnRule::Iwae => FeatureMap::Identity,
+        };
         let spec = ModelSpec::new(base, self.code)
-            .features(FeatureMap::Trigonometric)
+            .features(features)
             .hidden(&self.hidden, Activation::Tanh)
             .skip(skip);
         blocks.into_iter().fold(spec, |spec, block| {
@@ -62,8 +67,13 @@ impl Choices {
                 start_log_noise: self.start_noise.ln(),
                 ..RandomEffects::default()
             }),
+            Beginning::None => StartRule::None,
         };
-        Ok(Course { scaling: self.scaling, start, refine: self.refine(base)? })
+        let refine = match self.learn {
+            LearnRule::Mco => RefineRule::Adapted(Box::new(self.refine(base)?)),
+            LearnRule::Elbo | LearnRule::Iwae => RefineRule::Variational(Box::new(self.variational(base)?)),
+        };
+        Ok(Course { scaling: self.scaling, start, refine })
     }
 
     /// How sequences are cut, if they are.
@@ -105,30 +115,36 @@ impl Choices {
     }
 
     fn refine(&self, base: &Base) -> Result<Refine> {
-        let steps = self.refine_steps;
-        let fallen = ((FALLEN * steps as f64) as u64).max(2);
+        let objective = Adapted {
+            particles: self.refine_particles,
+            noise: self.falling_noise()?,
+            l2: self.l2,
+            skip_l2: 1.0,
+            rates: self.rates(base),
+            ..Adapted::default()
+        };
+        Ok(Refine { objective, plan: self.refine_plan()? })
+    }
+
+    /// Noise that follows the residuals, above a floor that falls.
+    pub(super) fn falling_noise(&self) -> Result<NoiseRule> {
+        let fallen = ((FALLEN * self.refine_steps as f64) as u64).max(2);
         let (first, last) = (self.start_noise.ln(), self.least_noise.ln());
         let floor = Schedule::new(Interpolation::Linear, vec![(1, first.max(last)), (fallen, last)])?;
-        Ok(Refine {
-            objective: Adapted {
-                particles: self.refine_particles,
-                noise: NoiseRule::Matched { damping: DAMPING, floor },
-                l2: self.l2,
-                skip_l2: 1.0,
-                rates: self.rates(base),
-                ..Adapted::default()
+        Ok(NoiseRule::Matched { damping: DAMPING, floor })
+    }
+
+    pub(super) fn refine_plan(&self) -> Result<TrainingPlan> {
+        Ok(TrainingPlan {
+            steps: self.refine_steps,
+            learning_rate: self.refine_rate()?,
+            clip_norm: Some(CLIP),
+            stopping: StoppingRule {
+                every: (self.refine_steps / CHECKS).max(25),
+                patience: (self.patience > 0).then_some(self.patience),
+                ..StoppingRule::default()
             },
-            plan: TrainingPlan {
-                steps,
-                learning_rate: self.refine_rate()?,
-                clip_norm: Some(CLIP),
-                stopping: StoppingRule {
-                    every: (steps / CHECKS).max(25),
-                    patience: (self.patience > 0).then_some(self.patience),
-                    ..StoppingRule::default()
-                },
-                ..TrainingPlan::default()
-            },
+            ..TrainingPlan::default()
         })
     }
 
@@ -144,8 +160,8 @@ impl Choices {
     }
 
     /// After random effects the transition learns more slowly, where the base model has these blocks.
-    fn rates(&self, base: &Base) -> Vec<(String, f64)> {
-        if self.start == Beginning::Prior {
+    pub(super) fn rates(&self, base: &Base) -> Vec<(String, f64)> {
+        if self.start != Beginning::Effects {
             return vec![];
         }
         let blocks = base.blocks();

@@ -11,6 +11,7 @@ mod facts;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod variational;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,20 @@ pub enum Beginning {
     Prior,
     /// From random effects, for few.
     Effects,
+    /// From the model as it was drawn.
+    None,
+}
+
+/// What learning maximises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LearnRule {
+    /// The Monte-Carlo objective, with draws that follow each sequence.
+    Mco,
+    /// The evidence lower bound, with a belief about each code that is learned with the model.
+    Elbo,
+    /// The importance-weighted bound, likewise.
+    Iwae,
 }
 
 /// Two structures of the same keys, one with every key optional.
@@ -99,18 +114,30 @@ keys! {
     validation: f64,
     /// Share of the sequences that is kept apart to choose the length of the code by.
     selection: f64,
+    /// What learning maximises.
+    learn: LearnRule,
     /// How learning begins.
     start: Beginning,
-    /// Steps of the start.
+    /// Steps of the start; 0 without one.
     start_steps: u64,
-    /// Particles per step of the start; independent restarts of random effects.
+    /// Particles per step of the start; independent restarts of random effects; 0 without a start.
     particles: usize,
     /// Noise s that the start comes down to, in standard deviations of an output.
     start_noise: f64,
-    /// Steps of the refinement.
+    /// Steps of the refinement, which for elbo and iwae is all of learning.
     refine_steps: u64,
-    /// Codes per sequence and step of the refinement.
+    /// Codes drawn per sequence and step of the refinement.
     refine_particles: usize,
+    /// First steps of elbo and iwae without divergence and with sharp beliefs; 0 for none.
+    hard_steps: u64,
+    /// Steps over which elbo and iwae let the weight of the divergence rise to 1.
+    kl_warmup: u64,
+    /// Temperature of the likelihood in elbo and iwae: below 1 where outputs are less independent than the model says.
+    temperature: f64,
+    /// Units in each direction of a network that makes the beliefs of elbo and iwae; 0 for a belief per sequence.
+    amortised: usize,
+    /// Steps over which gradients of elbo and iwae flow back; 0 for whole sequences.
+    window: usize,
     /// Noise s that learning never goes below, in standard deviations of an output.
     least_noise: f64,
     /// Learning rate of the refinement at its height.

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::{Beginning, Choice, Choices, Drive, Facts, Wishes};
+use super::{Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, variational};
 use crate::generator::{BlockSpec, Role};
 use crate::learn::ScalingRule;
 use crate::{Error, Result};
@@ -24,13 +24,13 @@ const USUAL_WORK: f64 = 32.0 * 128.0 * 80.0 * 24.0;
 const BEARABLE: f64 = 4.0;
 
 /// Keeps wishes, fills in choices, and notes the reasons.
-struct Chooser {
+pub(super) struct Chooser {
     table: Vec<Choice>,
 }
 
 impl Chooser {
     /// The wish, or else what was found, which becomes the wish.
-    fn fill<T: Clone + PartialEq + Serialize>(
+    pub(super) fn fill<T: Clone + PartialEq + Serialize>(
         &mut self,
         key: &str,
         wished: &mut Option<T>,
@@ -88,14 +88,35 @@ impl Choices {
         Ok((choices, by.table))
     }
 
+    /// Steps and particles of a start, where there is one.
+    fn check_start(&self) -> Result<()> {
+        let (steps, particles) = (self.start_steps, self.particles as u64);
+        let is_there = self.start != Beginning::None;
+        for (key, found, least, most) in
+            [("start_steps", steps, 2, u64::MAX), ("particles", particles, 1, 1 << 22)]
+        {
+            match (is_there, found) {
+                (true, n) if n < least || n > most => {
+                    return Err(Error::setting(key, format!("found {n}; expected {least} to {most}")));
+                }
+                (false, n) if n > 0 => {
+                    let why = format!(
+                        "found {n}, but there is no start; ask for `prior` or `effects` as `start`, too"
+                    );
+                    return Err(Error::setting(key, why));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn check(&self, blocks: &[BlockSpec]) -> Result<()> {
         let require = |holds: bool, key: &str, found: &dyn std::fmt::Display, expected: &str| match holds {
             true => Ok(()),
             false => Err(Error::setting(key, format!("found {found}; expected {expected}"))),
         };
-        for (key, found, most) in
-            [("code", self.code, 64), ("state", self.state, 1024), ("particles", self.particles, 1 << 22)]
-        {
+        for (key, found, most) in [("code", self.code, 64), ("state", self.state, 1024)] {
             require((1..=most).contains(&found), key, &found, &format!("1 to {most}"))?;
         }
         require(
@@ -104,9 +125,9 @@ impl Choices {
             &self.refine_particles,
             "1 to 65536",
         )?;
-        for (key, found) in [("start_steps", self.start_steps), ("refine_steps", self.refine_steps)] {
-            require(found >= 2, key, &found, "2 or more")?;
-        }
+        require(self.refine_steps >= 2, "refine_steps", &self.refine_steps, "2 or more")?;
+        self.check_start()?;
+        self.check_variational()?;
         for (key, found) in [("validation", self.validation), ("selection", self.selection)] {
             require((0.0..0.9).contains(&found), key, &found, "a share of at least 0 and below 0.9")?;
         }
@@ -169,16 +190,16 @@ fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &
 /// How it is learned.
 fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let effort = by.fill("effort", &mut w.effort, (1.0, "the usual number of steps"));
-    let start = by.fill("start", &mut w.start, start(work));
+    let learn = by.fill("learn", &mut w.learn, (LearnRule::Mco, learn(facts)));
+    let start = by.fill("start", &mut w.start, start(learn, work));
     let particles = by.fill("particles", &mut w.particles, particles(start, facts, work));
     let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
-    let usual = if start == Beginning::Effects { 2500.0 } else { 2000.0 };
-    by.fill("start_steps", &mut w.start_steps, steps(usual, effort, start_cost * work.per_step));
+    by.fill("start_steps", &mut w.start_steps, start_steps(start, effort, start_cost * work.per_step));
     by.fill("start_noise", &mut w.start_noise, start_noise(work));
-    let why = "enough once proposals follow their sequences";
-    let codes = by.fill("refine_particles", &mut w.refine_particles, (32, why));
+    let codes = by.fill("refine_particles", &mut w.refine_particles, refine_particles(learn));
     let refine_cost = (codes * work.pieces) as f64 * work.per_step;
-    by.fill("refine_steps", &mut w.refine_steps, steps(4000.0, effort, refine_cost));
+    let refine_steps = by.fill("refine_steps", &mut w.refine_steps, steps(4000.0, effort, refine_cost));
+    variational::fill(by, w, learn, refine_steps);
     let why = "2 % of an output's deviation: closer is rarely real";
     by.fill("least_noise", &mut w.least_noise, (0.018, why));
     by.fill("learning_rate", &mut w.learning_rate, learning_rate(start, work.pieces));
@@ -265,8 +286,21 @@ fn scaling(facts: &Facts) -> (ScalingRule, &'static str) {
     }
 }
 
-fn start(work: &Work) -> (Beginning, String) {
+/// Why the Monte-Carlo objective is taken unless another is asked for.
+fn learn(facts: &Facts) -> &'static str {
+    match facts.own_inputs {
+        false => "one rollout of a draw serves every sequence",
+        true => {
+            "draws that follow each sequence; elbo learns beliefs instead, and did better on patients under doses: try it"
+        }
+    }
+}
+
+fn start(learn: LearnRule, work: &Work) -> (Beginning, String) {
     match work.pieces {
+        _ if learn != LearnRule::Mco => {
+            (Beginning::None, "beliefs are learned with the model from the first step".into())
+        }
         n if n <= FEW => {
             (Beginning::Effects, format!("{n} sequences are few: each gets effects of its own first"))
         }
@@ -277,11 +311,27 @@ fn start(work: &Work) -> (Beginning, String) {
 fn particles(start: Beginning, facts: &Facts, work: &Work) -> (usize, &'static str) {
     match (start, facts.own_inputs) {
         (Beginning::Effects, _) => (128, "independent restarts, of which the best goes on"),
+        (Beginning::None, _) => (0, "there is no start"),
         (Beginning::Prior, false) => (2048, "one rollout serves every sequence"),
         (Beginning::Prior, true) => {
             let affordable = (16_384 / work.pieces.max(1)).next_power_of_two();
             (affordable.clamp(256, 2048), "inputs differ, so every sequence needs rollouts of its own")
         }
+    }
+}
+
+fn start_steps(start: Beginning, effort: f64, cost: f64) -> (u64, String) {
+    match start {
+        Beginning::None => (0, "there is no start".to_owned()),
+        Beginning::Effects => steps(2500.0, effort, cost),
+        Beginning::Prior => steps(2000.0, effort, cost),
+    }
+}
+
+fn refine_particles(learn: LearnRule) -> (usize, &'static str) {
+    match learn {
+        LearnRule::Mco => (32, "enough once proposals follow their sequences"),
+        LearnRule::Elbo | LearnRule::Iwae => (16, "one pack of draws from each belief"),
     }
 }
 
@@ -305,7 +355,7 @@ fn start_noise(work: &Work) -> (f64, String) {
 
 fn learning_rate(start: Beginning, pieces: usize) -> (f64, &'static str) {
     match (start, pieces) {
-        (Beginning::Prior, _) => (2e-3, "as tried on oscillators"),
+        (Beginning::Prior | Beginning::None, _) => (2e-3, "as tried on oscillators"),
         (Beginning::Effects, n) if n <= 4 => (3e-4, "small, to stay near the effects that were found"),
         (Beginning::Effects, _) => (6e-4, "small, to stay near the effects that were found"),
     }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::{Base, Lds};
 use crate::generator::BlockSpec;
+use crate::learn::{RefineRule, StartRule};
 use crate::{Error, Model, random};
 
 fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Drive) -> Facts {
@@ -95,6 +96,56 @@ fn wishes_out_of_range_are_named() {
 }
 
 #[test]
+fn bounds_are_learned_without_a_start_and_replay() {
+    for learn in [LearnRule::Elbo, LearnRule::Iwae] {
+        let wishes = Wishes { learn: Some(learn), amortised: Some(8), window: Some(10), ..Wishes::default() };
+        let (choices, why) = resolve(&wishes, &facts(40, 60, 1, Drive::Ongoing)).unwrap();
+        assert_eq!((choices.start, choices.start_steps, choices.particles), (Beginning::None, 0, 0));
+        let base = Base::from(Lds::new(choices.state, 1, 1));
+        let course = choices.course(&base).unwrap();
+        let RefineRule::Variational(refine) = &course.refine else { panic!("{course:?}") };
+        assert_eq!((refine.network, refine.objective.window), (Some(8), Some(10)));
+        assert_eq!(course.start, StartRule::None);
+        let weight = &refine.objective.divergence_weight;
+        let (first, full) = (choices.hard_steps + 1, choices.hard_steps + choices.kl_warmup + 1);
+        assert_eq!((weight.value_at(first), weight.value_at(full)), (0.0, 1.0));
+        assert!(full < choices.refine_steps && refine.objective.hard.is_some());
+        let scaling = crate::family::Scaling::identity(1, 1);
+        Model::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
+        let replayed = resolve(&Wishes::from(choices.clone()), &facts(40, 60, 1, Drive::Ongoing)).unwrap();
+        assert_eq!(replayed, (choices, why));
+    }
+    let (hybrid, _) = resolve(
+        &Wishes { learn: Some(LearnRule::Iwae), start: Some(Beginning::Prior), ..Wishes::default() },
+        &facts(40, 60, 1, Drive::None),
+    )
+    .unwrap();
+    assert!(hybrid.start_steps > 0 && hybrid.particles > 0);
+}
+
+#[test]
+fn what_a_way_to_learn_does_not_have_is_refused() {
+    let elbo = Some(LearnRule::Elbo);
+    let bad = [
+        ("hard_steps", Wishes { hard_steps: Some(5), ..Wishes::default() }),
+        ("kl_warmup", Wishes { kl_warmup: Some(5), ..Wishes::default() }),
+        ("temperature", Wishes { temperature: Some(0.5), ..Wishes::default() }),
+        ("amortised", Wishes { amortised: Some(5), ..Wishes::default() }),
+        ("window", Wishes { window: Some(5), ..Wishes::default() }),
+        ("start_steps", Wishes { learn: elbo, start_steps: Some(5), ..Wishes::default() }),
+        ("particles", Wishes { learn: elbo, particles: Some(5), ..Wishes::default() }),
+        ("hard_steps", Wishes { learn: elbo, hard_steps: Some(1 << 40), ..Wishes::default() }),
+        ("temperature", Wishes { learn: elbo, temperature: Some(f64::NAN), ..Wishes::default() }),
+    ];
+    for (key, wishes) in bad {
+        match resolve(&wishes, &facts(20, 30, 1, Drive::None)) {
+            Err(Error::Setting { name, .. }) => assert_eq!(name, key),
+            other => panic!("{key}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn unknown_keys_are_refused() {
     let error = serde_json::from_str::<Wishes>(r#"{"codes": 3}"#).unwrap_err().to_string();
     assert!(error.contains("codes"), "{error}");
@@ -111,7 +162,8 @@ proptest! {
         let (choices, why) = resolve(&Wishes::default(), &facts).unwrap();
         let base = Base::from(Lds::new(choices.state, d_obs, facts.d_input));
         let course = choices.course(&base).unwrap();
-        course.refine.plan.check().unwrap();
+        let RefineRule::Adapted(refine) = &course.refine else { panic!("mco by default") };
+        refine.plan.check().unwrap();
         let scaling = crate::family::Scaling::identity(d_obs, facts.d_input);
         Model::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
         let text = serde_json::to_string(&choices).unwrap();

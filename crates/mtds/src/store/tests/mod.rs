@@ -2,6 +2,7 @@
 
 mod damage;
 mod malformed;
+mod network;
 mod round_trip;
 
 use serde_json::{Value, json};

@@ -1,10 +1,13 @@
-//! Courses: both starts learn, and a course cut anywhere goes on to the same bits.
+//! Courses: every start and refinement learns, and a course cut anywhere goes on to the same bits.
 
+use super::checkpoint::MAGIC;
 use super::*;
 use crate::base::Lds;
 use crate::family::{Sequence, Signal};
 use crate::generator::{Activation, Skip};
-use crate::learn::{NoiseRule, Schedule};
+use crate::learn::elbo::{HardEnding, HardPhase, UsageStatus};
+use crate::learn::{Adapted, Control, NoiseRule, Progress, Schedule, Status};
+use crate::model::ModelSpec;
 
 /// Decays of different speeds.
 fn family(n_seq: usize) -> Family {
@@ -38,7 +41,7 @@ fn course(start: StartRule) -> Course {
     refine.objective.first_particles = 128;
     refine.objective.rounds = 2;
     refine.plan.stopping.every = 5;
-    Course { scaling: ScalingRule::Outputs, start, refine }
+    Course { scaling: ScalingRule::Outputs, start, refine: RefineRule::Adapted(Box::new(refine)) }
 }
 
 fn from_prior() -> Course {
@@ -48,6 +51,19 @@ fn from_prior() -> Course {
 
 fn from_effects() -> Course {
     course(StartRule::Effects(RandomEffects { restarts: 16, steps: 40, ..RandomEffects::default() }))
+}
+
+/// Beliefs after `start`: for each sequence, or from a network of these units.
+fn by_beliefs(start: StartRule, network: Option<usize>) -> Course {
+    let base = course(start);
+    let RefineRule::Adapted(refine) = base.refine else { panic!("adapted") };
+    let objective = Variational {
+        noise: refine.objective.noise,
+        hard: Some(HardPhase { steps: 6, std_dev: 0.01, ending: HardEnding::Rescaled }),
+        ..Variational::default()
+    };
+    let stage = VariationalRefine { objective, plan: refine.plan, network };
+    Course { refine: RefineRule::Variational(Box::new(stage)), ..base }
 }
 
 /// Parameters and records of a course that is cut, written and read after each of these numbers of calls.
@@ -84,6 +100,41 @@ fn a_course_that_is_cut_ends_with_the_same_bits() {
             assert_eq!(run_cut(&course, cuts), whole, "cut at {cuts:?}");
         }
     }
+    let starts = [StartRule::None, from_prior().start, from_effects().start];
+    for (start, network) in starts.iter().flat_map(|start| [(start.clone(), None), (start.clone(), Some(3))])
+    {
+        let course = by_beliefs(start, network);
+        let whole = run_cut(&course, &[]);
+        assert_eq!(whole.1.last().unwrap().stage, Stage::Variational);
+        for cuts in [&[1][..], &[6, 7], &[3, 11, 14, 20]] {
+            assert_eq!(run_cut(&course, cuts), whole, "cut at {cuts:?}");
+        }
+    }
+}
+
+#[test]
+fn beliefs_are_left_by_variational_courses_alone() {
+    let (train, held_out) = (family(4), family(3));
+    let data = CourseData { family: &train, held_out: Some(&held_out), seed: 5 };
+    for (course, network) in
+        [(by_beliefs(StartRule::None, None), false), (by_beliefs(StartRule::None, Some(3)), true)]
+    {
+        let mut learner = Learner::new(&course, spec(), data).unwrap();
+        assert_eq!(learner.stage(), Stage::Variational);
+        while learner.run(&mut |_| Control::Continue).unwrap() == Status::Interrupted {}
+        let found = learner.beliefs().unwrap().unwrap();
+        assert_eq!(found.network.is_some(), network);
+        assert_eq!(found.usage.divergence.len(), 1);
+        assert!(found.usage.status == UsageStatus::Used || found.usage.active == 0, "{:?}", found.usage);
+        let model = learner.fitted().unwrap().unwrap().model;
+        if let Some(network) = found.network {
+            network.belief(&model, train.sequence(0).outputs(), None).unwrap();
+        }
+    }
+    let course = from_prior();
+    let mut learner = Learner::new(&course, spec(), data).unwrap();
+    while learner.run(&mut |_| Control::Continue).unwrap() == Status::Interrupted {}
+    assert_eq!(learner.beliefs().unwrap(), None);
 }
 
 #[test]
@@ -96,12 +147,12 @@ fn refinement_gains_on_what_it_started_from() {
 }
 
 #[test]
-fn a_checkpoint_of_another_start_is_refused() {
+fn a_checkpoint_of_another_course_is_refused() {
     let data = CourseData { family: &family(4), held_out: None, seed: 5 };
     let (prior, effects) = (from_prior(), from_effects());
     let checkpoint = Learner::new(&effects, spec(), data).unwrap().checkpoint();
     let error = Learner::resume(&prior, spec(), data, checkpoint).err().unwrap().to_string();
-    assert!(error.contains("another way to start"), "{error}");
+    assert!(error.contains("another way to learn"), "{error}");
 }
 
 #[test]

@@ -1,99 +1,20 @@
-//! A whole course of learning: a start, then refinement, stopped anywhere and resumed to the same bits.
-//!
-//! ```text
-//! start     prior      Algorithm 1, its noise coming down          steps, can be stopped
-//!           effects    random effects, principal axes              one piece
-//! refine    proposals adapted to each sequence                     steps, can be stopped, watches held-out sequences
-//! ```
-
-use serde::{Deserialize, Serialize};
+//! A course in progress: stages one after another, each with a trainer of its own.
 
 use super::{
-    Adapted, AdaptedObjective, Checkpoint, Control, Fitted, History, MonteCarlo, MonteCarloObjective,
-    Outcome, Progress, Proposal, RandomEffects, Refine, ScalingRule, Status, Trainer, TrainingPlan,
+    Course, CourseCheckpoint, CourseData, LearnedBeliefs, PriorStart, RefineRule, Stage, StageRecord,
+    StartRule, VariationalRefine, broken,
 };
-use crate::family::Family;
+use crate::learn::elbo::{CodeUsage, VariationalObjective};
+use crate::learn::{
+    Adapted, AdaptedObjective, Control, Fitted, History, InferenceNetwork, LearnedNetwork,
+    MonteCarloObjective, Outcome, Progress, Proposal, Refine, Status, Trainer,
+};
 use crate::model::{Model, ModelSpec};
 use crate::random::stream;
 use crate::{Error, Result};
 
-/// First line of a stored course.
-const MAGIC: &[u8] = b"mtds course 1\n";
-
-/// The settings of both stages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Course {
-    /// From data units to model units.
-    pub scaling: ScalingRule,
-    /// How learning begins.
-    pub start: StartRule,
-    /// How it goes on.
-    pub refine: Refine,
-}
-
-/// How learning begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StartRule {
-    /// From draws of the prior (Algorithm 1): finds what many sequences have in common.
-    Prior(Box<PriorStart>),
-    /// From random effects: for few sequences. The architecture needs an affine path.
-    Effects(RandomEffects),
-}
-
-/// Settings of a start from the prior.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PriorStart {
-    /// What is maximised.
-    pub objective: MonteCarlo,
-    /// How it is maximised.
-    pub plan: TrainingPlan,
-}
-
-/// A stage of a course.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// The start.
-    Start,
-    /// Adapted proposals.
-    Refine,
-}
-
-/// How a stage went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StageRecord {
-    /// Which.
-    pub stage: Stage,
-    /// Steps taken.
-    pub steps: u64,
-    /// Its course; empty for random effects.
-    pub history: History,
-}
-
-/// What a course learns from.
-#[derive(Clone, Copy, Debug)]
-pub struct CourseData<'a> {
-    /// The training sequences, in data units.
-    pub family: &'a Family,
-    /// Sequences whose bound decides when to stop.
-    pub held_out: Option<&'a Family>,
-    /// Seed of all randomness.
-    pub seed: u64,
-}
-
-/// A course between two steps: all that [`Learner::resume`] needs besides settings and data.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CourseCheckpoint {
-    /// The stage in progress.
-    pub stage: Stage,
-    /// The stages before it.
-    pub finished: Vec<StageRecord>,
-    /// The stage's trainer; none while random effects have not ended.
-    pub trainer: Option<Checkpoint>,
-}
+/// Random stream of the first beliefs; that of the first model is 0.
+const BELIEF_STREAM: u64 = 1;
 
 /// A course in progress.
 pub struct Learner<'a> {
@@ -110,6 +31,7 @@ enum Running {
     Effects,
     Prior(Box<Trainer<MonteCarloObjective>>),
     Refine(Box<Trainer<AdaptedObjective>>),
+    Variational(Box<Trainer<VariationalObjective>>),
 }
 
 impl<'a> Learner<'a> {
@@ -127,6 +49,7 @@ impl<'a> Learner<'a> {
                 let trainer = Trainer::new(objective, parameters, start.plan.clone(), data.seed)?;
                 Running::Prior(Box::new(trainer))
             }
+            StartRule::None => begin(&course.refine, first.clone(), &data, None)?,
         };
         Ok(Self { course, data, first, finished: vec![], running })
     }
@@ -142,21 +65,25 @@ impl<'a> Learner<'a> {
         from: CourseCheckpoint,
     ) -> Result<Self> {
         let first = first_model(course, spec, &data)?;
-        let running = match (from.stage, &course.start, from.trainer) {
-            (Stage::Start, StartRule::Effects(_), None) => Running::Effects,
-            (Stage::Start, StartRule::Prior(start), Some(trainer)) => {
+        let running = match (from.stage, &course.start, &course.refine, from.trainer) {
+            (Stage::Start, StartRule::Effects(_), _, None) => Running::Effects,
+            (Stage::Start, StartRule::Prior(start), _, Some(trainer)) => {
                 let objective = prior_objective(start, &first, &data)?;
                 Running::Prior(Box::new(Trainer::resume(objective, trainer)?))
             }
-            (Stage::Refine, _, Some(trainer)) => {
+            (Stage::Refine, _, RefineRule::Adapted(refine), Some(trainer)) => {
                 // The checkpoint brings the proposals; these only say how many there are.
                 let any = vec![Proposal::prior(first.d_code()); data.family.n_seq()];
-                let objective = adapted(&course.refine.objective, first.clone(), &data, Some(any))?;
+                let objective = adapted(&refine.objective, first.clone(), &data, Some(any))?;
                 Running::Refine(Box::new(Trainer::resume(objective, trainer)?))
+            }
+            (Stage::Variational, _, RefineRule::Variational(refine), Some(trainer)) => {
+                let objective = variational(refine, first.clone(), &data)?;
+                Running::Variational(Box::new(Trainer::resume(objective, trainer)?))
             }
             _ => {
                 return Err(broken(
-                    "it is of another way to start; resume with the settings it was made with",
+                    "it is of another way to learn; resume with the settings it was made with",
                 ));
             }
         };
@@ -174,17 +101,18 @@ impl<'a> Learner<'a> {
     pub fn run(&mut self, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<Status> {
         match &mut self.running {
             Running::Refine(trainer) => Ok(trainer.run(observer)?.status),
+            Running::Variational(trainer) => Ok(trainer.run(observer)?.status),
             Running::Prior(trainer) => {
                 let outcome = trainer.run(observer)?;
                 if outcome.status == Status::Interrupted {
                     return Ok(Status::Interrupted);
                 }
                 let model = self.first.clone().with_parameters(outcome.parameters)?;
-                self.refine(model, None, StageRecord::new(outcome.step, outcome.history))
+                self.go_on(model, None, StageRecord::new(outcome.step, outcome.history))
             }
             Running::Effects => {
                 let StartRule::Effects(effects) = &self.course.start else {
-                    return Err(broken("it is of another way to start"));
+                    return Err(broken("it is of another way to learn"));
                 };
                 let (spec, scaling) = (self.first.spec(), self.first.scaling());
                 let started = effects.run(spec, scaling, self.data.family, 1, self.data.seed)?;
@@ -196,22 +124,27 @@ impl<'a> Learner<'a> {
                     });
                 };
                 let record = StageRecord::new(effects.steps, History::new(2));
-                self.refine(best.model, Some(best.proposals), record)
+                self.go_on(best.model, Some(best.proposals), record)
             }
         }
     }
 
-    fn refine(
+    /// From the start to refinement.
+    fn go_on(
         &mut self,
         model: Model,
         proposals: Option<Vec<Proposal>>,
         record: StageRecord,
     ) -> Result<Status> {
-        let Refine { objective, plan } = &self.course.refine;
-        let parameters = model.parameters().to_vec();
-        let objective = adapted(objective, model, &self.data, proposals)?;
-        let trainer = Trainer::new(objective, parameters, plan.clone(), self.data.seed)?;
-        self.running = Running::Refine(Box::new(trainer));
+        let proposals = match (&self.course.refine, proposals) {
+            // What the start knows of each code is worth keeping.
+            (RefineRule::Variational(refine), None) if refine.network.is_none() => {
+                let found = adapted(&Adapted::default(), model.clone(), &self.data, None)?;
+                Some(found.proposals().to_vec())
+            }
+            (_, known) => known,
+        };
+        self.running = begin(&self.course.refine, model, &self.data, proposals)?;
         self.finished.push(record);
         Ok(Status::Interrupted)
     }
@@ -222,6 +155,7 @@ impl<'a> Learner<'a> {
         match self.running {
             Running::Effects | Running::Prior(_) => Stage::Start,
             Running::Refine(_) => Stage::Refine,
+            Running::Variational(_) => Stage::Variational,
         }
     }
 
@@ -232,6 +166,7 @@ impl<'a> Learner<'a> {
             Running::Effects => (0, 1),
             Running::Prior(trainer) => trainer.steps(),
             Running::Refine(trainer) => trainer.steps(),
+            Running::Variational(trainer) => trainer.steps(),
         }
     }
 
@@ -242,6 +177,7 @@ impl<'a> Learner<'a> {
             Running::Effects => None,
             Running::Prior(trainer) => Some(trainer.checkpoint()),
             Running::Refine(trainer) => Some(trainer.checkpoint()),
+            Running::Variational(trainer) => Some(trainer.checkpoint()),
         };
         CourseCheckpoint { stage: self.stage(), finished: self.finished.clone(), trainer }
     }
@@ -262,8 +198,29 @@ impl<'a> Learner<'a> {
     /// None in practice: parameters that a trainer accepted are finite.
     pub fn fitted(&self) -> Result<Option<Fitted>> {
         let Some(outcome) = self.outcome() else { return Ok(None) };
-        let model = self.first.clone().with_parameters(outcome.parameters.clone())?;
+        let of_model = outcome.parameters[..self.first.n_parameters()].to_vec();
+        let model = self.first.clone().with_parameters(of_model)?;
         Ok(Some(Fitted { model, outcome }))
+    }
+
+    /// What variational learning leaves beside the model; `None` for the other ways to learn.
+    ///
+    /// # Errors
+    /// None in practice, as [`Learner::fitted`].
+    pub fn beliefs(&mut self) -> Result<Option<LearnedBeliefs>> {
+        let Running::Variational(trainer) = &mut self.running else { return Ok(None) };
+        let parameters = trainer.outcome().parameters;
+        let usage = CodeUsage::of(&trainer.objective_mut().codes_at(&parameters)?);
+        let RefineRule::Variational(refine) = &self.course.refine else { return Ok(None) };
+        let network = match refine.network {
+            None => None,
+            Some(units) => {
+                let network = InferenceNetwork::for_model(&self.first, units)?;
+                let weights = trainer.objective().beliefs_at(&parameters)?.to_vec();
+                Some(LearnedNetwork::new(network, weights)?)
+            }
+        };
+        Ok(Some(LearnedBeliefs { usage, network }))
     }
 
     fn outcome(&self) -> Option<Outcome> {
@@ -271,6 +228,7 @@ impl<'a> Learner<'a> {
             Running::Effects => None,
             Running::Prior(trainer) => Some(trainer.outcome()),
             Running::Refine(trainer) => Some(trainer.outcome()),
+            Running::Variational(trainer) => Some(trainer.outcome()),
         }
     }
 }
@@ -283,6 +241,32 @@ impl StageRecord {
 
 fn first_model(course: &Course, spec: ModelSpec, data: &CourseData) -> Result<Model> {
     Model::initialise(spec, course.scaling.scaling(data.family)?, &mut stream(data.seed, 0))
+}
+
+/// The refinement of `model`, before its first step.
+fn begin(
+    rule: &RefineRule,
+    model: Model,
+    data: &CourseData,
+    proposals: Option<Vec<Proposal>>,
+) -> Result<Running> {
+    match rule {
+        RefineRule::Adapted(refine) => {
+            let Refine { objective, plan } = &**refine;
+            let parameters = model.parameters().to_vec();
+            let objective = adapted(objective, model, data, proposals)?;
+            Ok(Running::Refine(Box::new(Trainer::new(objective, parameters, plan.clone(), data.seed)?)))
+        }
+        RefineRule::Variational(refine) => {
+            let objective = variational(refine, model, data)?;
+            let parameters = match proposals.filter(|_| refine.network.is_none()) {
+                Some(known) => objective.parameters_at(&known)?,
+                None => objective.first_parameters(&mut stream(data.seed, BELIEF_STREAM)),
+            };
+            let trainer = Trainer::new(objective, parameters, refine.plan.clone(), data.seed)?;
+            Ok(Running::Variational(Box::new(trainer)))
+        }
+    }
 }
 
 fn prior_objective(start: &PriorStart, model: &Model, data: &CourseData) -> Result<MonteCarloObjective> {
@@ -303,53 +287,13 @@ fn adapted(
     }
 }
 
-fn broken(why: impl Into<String>) -> Error {
-    Error::Store { file: "checkpoint".into(), why: why.into() }
-}
-
-/// What is not the trainer.
-#[derive(Serialize, Deserialize)]
-struct Record {
-    stage: Stage,
-    finished: Vec<StageRecord>,
-    trainer: bool,
-}
-
-impl CourseCheckpoint {
-    /// The checkpoint as bytes; the same checkpoint always gives the same bytes.
-    ///
-    /// # Errors
-    /// As [`Checkpoint::to_bytes`].
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let record =
-            Record { stage: self.stage, finished: self.finished.clone(), trainer: self.trainer.is_some() };
-        let text = serde_json::to_vec(&record).map_err(|error| broken(error.to_string()))?;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend((text.len() as u64).to_le_bytes());
-        bytes.extend(text);
-        if let Some(trainer) = &self.trainer {
-            bytes.extend(trainer.to_bytes()?);
+fn variational(refine: &VariationalRefine, model: Model, data: &CourseData) -> Result<VariationalObjective> {
+    let settings = refine.objective.clone();
+    match refine.network {
+        None => VariationalObjective::new(model, data.family, data.held_out, settings),
+        Some(units) => {
+            let network = InferenceNetwork::for_model(&model, units)?;
+            VariationalObjective::amortised(model, (data.family, data.held_out), settings, network)
         }
-        Ok(bytes)
-    }
-
-    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
-    ///
-    /// # Errors
-    /// [`Error::Store`] with the reason when the bytes are cut short or are no checkpoint of a course.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let another = || broken("not the checkpoint of a course, or of another version; start over");
-        let short = || broken("cut short; use an earlier one, or start over");
-        let rest = bytes.strip_prefix(MAGIC).ok_or_else(another)?;
-        let (length, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| short())?;
-        let (text, rest) = rest.split_at_checked(length).ok_or_else(short)?;
-        let record: Record = serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
-        let trainer = if record.trainer { Some(Checkpoint::from_bytes(rest)?) } else { None };
-        Ok(Self { stage: record.stage, finished: record.finished, trainer })
     }
 }
-
-#[cfg(test)]
-#[path = "course_tests.rs"]
-mod tests;

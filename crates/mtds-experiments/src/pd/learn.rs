@@ -1,0 +1,141 @@
+//! Learning as `mtds fit --base pd --state 1` does it, by any way; and one system for all patients.
+
+use mtds::base::{Base, Pharmacodynamic};
+use mtds::baseline::LikelihoodObjective;
+use mtds::family::{Family, SplitPlan, Strata};
+use mtds::infer::Online;
+use mtds::learn::{
+    Choices, CodeUsage, CourseData, Facts, Interpolation, LearnRule, LearnedNetwork, Learner, Progress,
+    Schedule, Status, Trainer, TrainingPlan, Wishes,
+};
+use mtds::random::stream;
+use mtds::{Control, Error, Model, ModelSpec, Result};
+use serde::{Deserialize, Serialize};
+
+use super::Settings;
+
+/// Blocks in which patients differ.
+const ADAPT: [&str; 4] = ["decay", "uptake", "effect", "offset"];
+/// Blocks that all have in common; a slope of its own could not be told from the uptake.
+const SHARE: [&str; 3] = ["slope", "threshold", "noise"];
+/// Units of the inference network.
+const UNITS: usize = 32;
+/// Starts of the pooled system, of which the likeliest is kept, and steps of each.
+const POOLED: (u64, u64) = (4, 1500);
+
+/// A way to learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// Draws that follow each sequence.
+    Mco,
+    /// The evidence bound, a belief for each sequence.
+    Elbo,
+    /// The importance-weighted bound, likewise.
+    Iwae,
+    /// The evidence bound, beliefs by a network.
+    Amortised,
+}
+
+impl Way {
+    /// The name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mco => "mco",
+            Self::Elbo => "elbo",
+            Self::Iwae => "iwae",
+            Self::Amortised => "elbo, amortised",
+        }
+    }
+
+    fn wishes(self, settings: &Settings) -> Wishes {
+        let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+        Wishes {
+            base: Some("pd".into()),
+            state: Some(1),
+            code: Some(settings.code),
+            adapt: names(&ADAPT),
+            share: names(&SHARE),
+            effort: Some(settings.effort),
+            learn: Some(match self {
+                Self::Mco => LearnRule::Mco,
+                Self::Elbo | Self::Amortised => LearnRule::Elbo,
+                Self::Iwae => LearnRule::Iwae,
+            }),
+            amortised: (self == Self::Amortised).then_some(UNITS),
+            ..Wishes::default()
+        }
+    }
+}
+
+/// What was learned.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// The model.
+    pub model: Model,
+    /// How codes of new patients are inferred.
+    pub online: Online,
+    /// Use of the code, for the ways that learn beliefs.
+    pub usage: Option<CodeUsage>,
+    /// The network, for the way that learns one.
+    pub network: Option<LearnedNetwork>,
+}
+
+/// Learns from `training` by one way; `observer` sees every step and may stop the stage.
+///
+/// # Errors
+/// Settings out of range, a loss that is not finite.
+pub fn learn(
+    way: Way,
+    settings: &Settings,
+    training: &Family,
+    observer: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<Learned> {
+    let base = || Base::from(Pharmacodynamic::new(1, 1, 1));
+    let (choices, _) = Choices::resolve(&way.wishes(settings), &Facts::of(training), &|_| base().blocks())?;
+    let split = SplitPlan { validation: choices.validation, test: 0.0, strata: Strata::Whole };
+    let split = split.split(training, settings.seed)?;
+    let (family, held_out) = (training.subset(&split.train)?, training.subset(&split.validation)?);
+    let data = CourseData { family: &family, held_out: Some(&held_out), seed: settings.seed };
+    let course = choices.course(&base())?;
+    let mut learner = Learner::new(&course, choices.spec(base()), data)?;
+    while learner.run(observer)? == Status::Interrupted {}
+    let unfinished =
+        || Error::Setting { name: "steps".into(), why: "learning ended before its first step".into() };
+    let model = learner.fitted()?.ok_or_else(unfinished)?.model.with_prior(choices.prior())?;
+    let beliefs = learner.beliefs()?;
+    Ok(Learned {
+        model,
+        online: choices.online(),
+        usage: beliefs.as_ref().map(|beliefs| beliefs.usage.clone()),
+        network: beliefs.and_then(|beliefs| beliefs.network),
+    })
+}
+
+/// One system for all patients: the likeliest of several starts.
+pub(super) fn pooled(settings: &Settings, training: &Family) -> Result<Model> {
+    let (starts, steps) = POOLED;
+    let plan = TrainingPlan {
+        steps,
+        learning_rate: Schedule::new(Interpolation::Log, vec![(1, 2e-2), (steps, 5e-4)])?,
+        ..TrainingPlan::default()
+    };
+    let mut best: Option<(f64, Model)> = None;
+    for start in 0..starts {
+        let scaling = mtds::learn::ScalingRule::InputUnits.scaling(training)?;
+        let spec = ModelSpec::without_code(Pharmacodynamic::new(1, 1, 1));
+        let model = Model::initialise(spec, scaling, &mut stream(settings.seed, 100 + start))?;
+        let parameters = model.parameters().to_vec();
+        let objective = LikelihoodObjective::new(model, training, None)?;
+        let mut trainer = Trainer::new(objective, parameters, plan.clone(), settings.seed)?;
+        let outcome = trainer.run(&mut |_| Control::Continue)?;
+        let reached = trainer.objective().log_likelihood(&outcome.parameters);
+        if best.as_ref().is_none_or(|(least, _)| reached > *least) {
+            let model = trainer.objective().model().clone().with_parameters(outcome.parameters)?;
+            best = Some((reached, model));
+        }
+    }
+    let none = || Error::Setting { name: "starts".into(), why: "found 0; expected 1 or more".into() };
+    best.map(|(_, model)| model).ok_or_else(none)
+}

@@ -1,0 +1,65 @@
+//! Patients who answer to doses, each in a way of his own: the family that variational learning is for.
+//!
+//! ```text
+//! drawn patients ─→ training ─→ learned by every way, and one system for all   ─→ forecasts of the others after t steps
+//!                                     └─ codes of the others, given all steps  ─→ do they know the true parameters?
+//! ```
+//! Inputs differ from patient to patient, so no rollout of a draw from the prior serves two of them. Everything is learned
+//! as `mtds fit` learns it, with one concentration and with the blocks adapted in which patients differ.
+
+mod forecast;
+mod learn;
+mod recovery;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use mtds::learn::{CodeUsage, Progress};
+use mtds::{Control, Result};
+use serde::{Deserialize, Serialize};
+
+pub use forecast::ScoreRow;
+pub use learn::{Learned, Way, learn};
+pub use recovery::RecoveryRow;
+pub use settings::{Patients, Scale, Settings};
+
+/// What the experiment found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Forecasts of held-out patients, by method and number of steps seen.
+    pub scores: Vec<ScoreRow>,
+    /// What codes of held-out patients, given all steps, say of their parameters.
+    pub recovery: Vec<RecoveryRow>,
+    /// Use of the code, for the ways that learn beliefs.
+    pub usage: Vec<UsageRow>,
+}
+
+/// Use of the code after one way of learning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UsageRow {
+    /// The way.
+    pub method: String,
+    /// What was measured.
+    pub usage: CodeUsage,
+}
+
+/// Learns by every way, forecasts, and measures recovery; `observer` sees every step of learning with the way's name.
+///
+/// The same settings give the same findings on any number of threads.
+///
+/// # Errors
+/// Settings out of range, a loss that is not finite.
+pub fn run(settings: &Settings, observer: &mut dyn FnMut(&str, &Progress) -> Control) -> Result<Findings> {
+    let patients = settings.patients()?;
+    let mut findings = Findings { scores: vec![], recovery: vec![], usage: vec![] };
+    for &way in &settings.ways {
+        let learned = learn(way, settings, &patients.training, &mut |step| observer(way.name(), step))?;
+        findings.scores.extend(forecast::scores(way.name(), &learned, settings, &patients)?);
+        findings.recovery.extend(recovery::rows(way.name(), &learned, settings, &patients)?);
+        let row = |usage| UsageRow { method: way.name().into(), usage };
+        findings.usage.extend(learned.usage.map(row));
+    }
+    let pooled = learn::pooled(settings, &patients.training)?;
+    findings.scores.extend(forecast::reference_scores(&pooled, settings, &patients)?);
+    Ok(findings)
+}

@@ -1,0 +1,51 @@
+//! A small case of the experiment, its parts against closed forms, and the measurement at full size.
+
+use mtds::learn::UsageStatus;
+
+use super::*;
+
+/// Enough to see that codes and forecasts work.
+fn small() -> Settings {
+    Settings { n_training: 64, n_test: 40, effort: 0.2, ..Settings::new(Scale::Quick, 3) }
+}
+
+fn score<'a>(findings: &'a Findings, method: &str, t: usize) -> &'a ScoreRow {
+    findings.scores.iter().find(|row| row.method == method && row.t == t).unwrap()
+}
+
+#[test]
+fn codes_know_the_patients_and_forecasts_beat_one_system_for_all() {
+    let findings = run(&small(), &mut |_, _| Control::Continue).unwrap();
+    let (ours, pooled) = (score(&findings, "elbo", 5), score(&findings, "pooled", 5));
+    assert!(ours.rmse < pooled.rmse && ours.nll < pooled.nll, "{ours:?} {pooled:?}");
+    assert!(ours.rmse < score(&findings, "last value", 5).rmse);
+    // Nobody knows more than the truth: the noise is 2.
+    let truth = score(&findings, "true parameters", 5);
+    assert!((truth.rmse - 2.0).abs() < 0.2 && truth.rmse < ours.rmse, "{truth:?}");
+    assert_ne!(findings.usage[0].usage.status, UsageStatus::Collapsed, "{:?}", findings.usage);
+    for row in &findings.recovery {
+        // The baseline is seen only while no drug is left.
+        let least = if row.parameter == "baseline" { 0.15 } else { 0.4 };
+        assert!(row.r2_codes > least, "{row:?}");
+    }
+    assert_eq!(findings.recovery.len(), 4);
+}
+
+#[test]
+fn regressions_find_linear_maps_and_nothing_in_noise() {
+    let code = |i: usize| vec![(i as f64 * 0.7).sin(), (i as f64 * 1.9).cos(), 0.0];
+    let codes: Vec<Vec<f64>> = (0..50).map(code).collect();
+    let values: Vec<f64> = codes.iter().map(|z| 3.0 - 2.0 * z[0] + 0.5 * z[1]).collect();
+    for (found, value) in recovery::cross_validated(&codes, &values).iter().zip(&values) {
+        assert!((found - value).abs() < 1e-4, "{found} {value}");
+    }
+}
+
+#[test]
+fn patients_are_divided_and_the_same_for_the_same_seed() {
+    let settings = small();
+    let patients = settings.patients().unwrap();
+    assert_eq!((patients.training.n_seq(), patients.test.n_seq(), patients.truth.len()), (64, 40, 40));
+    assert_eq!(patients.test.sequence(0).id(), "patient-064");
+    assert_eq!(patients.test, settings.patients().unwrap().test);
+}

@@ -1,0 +1,113 @@
+//! Settings that variational learning alone has: the rules by which they follow, their ranges, and the stage made of them.
+
+use super::rules::Chooser;
+use super::{Choices, LearnRule, Wishes};
+use crate::base::Base;
+use crate::learn::elbo::{
+    CodeSearch, Estimator, GroupRule, HardEnding, HardPhase, Variational, WeightedGradient,
+};
+use crate::learn::{Interpolation, Schedule, VariationalRefine};
+use crate::{Error, Result};
+
+/// σ of every code in a hard phase; that of the published code of the paper.
+const HARD_STD_DEV: f64 = 0.005;
+/// Deviation of the first means, and of the first beliefs.
+const FIRST_STD_DEV: [f64; 2] = [0.5, 0.5];
+/// Factor on the learning rate of beliefs: each sees one sequence, the generator all of them.
+const BELIEF_RATE: f64 = 5.0;
+/// Points of the prior among which beliefs look for better codes, and how often in the first part of learning.
+const SEARCH: (usize, u64) = (255, 10);
+/// Why a setting of variational learning has no effect.
+const UNUSED: &str = "only elbo and iwae have it";
+
+/// Fills in what elbo and iwae need to know; `steps` are those of all learning after a start.
+pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, steps: u64) {
+    let is_mco = learn == LearnRule::Mco;
+    let or = |why: &'static str| if is_mco { UNUSED } else { why };
+    let units = by.fill("amortised", &mut w.amortised, (0, or("a belief per sequence is learned sooner")));
+    let hard = match units {
+        _ if is_mco => (0, UNUSED),
+        0 => (0, "the code is used without one; try it where it collapses"),
+        _ => (steps / 4, "a network finds out sooner what tells sequences apart"),
+    };
+    by.fill("hard_steps", &mut w.hard_steps, hard);
+    let warmup = if is_mco { 0 } else { steps / 4 };
+    let why = or("the divergence from the prior comes in once codes tell sequences apart");
+    by.fill("kl_warmup", &mut w.kl_warmup, (warmup, why));
+    by.fill("temperature", &mut w.temperature, (1.0, or("outputs count in full")));
+    by.fill("window", &mut w.window, (0, or("gradients flow through whole sequences")));
+}
+
+impl Choices {
+    /// Ranges of what elbo and iwae have, and that none of it is asked of another way to learn.
+    pub(super) fn check_variational(&self) -> Result<()> {
+        let number = |n: u64| n as f64;
+        let settings = [
+            ("hard_steps", number(self.hard_steps), number(self.refine_steps)),
+            ("kl_warmup", number(self.kl_warmup), number(self.refine_steps)),
+            ("amortised", self.amortised as f64, 4096.0),
+            ("window", self.window as f64, f64::INFINITY),
+        ];
+        for (key, found, most) in settings {
+            if self.learn == LearnRule::Mco && found > 0.0 {
+                let why = format!("found {found}, but {UNUSED}; ask for `elbo` or `iwae` as `learn`, too");
+                return Err(Error::setting(key, why));
+            }
+            if found > most {
+                return Err(Error::setting(key, format!("found {found}; expected at most {most}")));
+            }
+        }
+        if !(self.temperature > 0.0 && self.temperature <= 10.0) {
+            let why = format!("found {}; expected above 0, at most 10", self.temperature);
+            return Err(Error::setting("temperature", why));
+        }
+        if self.learn == LearnRule::Mco && self.temperature != 1.0 {
+            let why =
+                format!("found {}, but {UNUSED}; ask for `elbo` or `iwae` as `learn`, too", self.temperature);
+            return Err(Error::setting("temperature", why));
+        }
+        Ok(())
+    }
+
+    /// The stage of learning by elbo or iwae.
+    pub(super) fn variational(&self, base: &Base) -> Result<VariationalRefine> {
+        let estimator = match self.learn {
+            LearnRule::Iwae => Estimator::ImportanceWeighted(WeightedGradient::DoublyReparameterised),
+            LearnRule::Elbo | LearnRule::Mco => Estimator::Elbo,
+        };
+        let ending = HardEnding::Rescaled;
+        let hard = HardPhase { steps: self.hard_steps, std_dev: HARD_STD_DEV, ending };
+        let half = self.refine_steps / 2;
+        let (points, times) = SEARCH;
+        Ok(VariationalRefine {
+            objective: Variational {
+                estimator,
+                draws: self.refine_particles,
+                divergence_weight: self.warmup()?,
+                temperature: Schedule::constant(self.temperature)?,
+                hard: (self.hard_steps > 0).then_some(hard),
+                search: Some(CodeSearch { every: (half / times).max(10), until: half, points }),
+                first_std_dev: FIRST_STD_DEV,
+                window: (self.window > 0).then_some(self.window),
+                noise: self.falling_noise()?,
+                rates: self.rates(base),
+                generator: GroupRule { rate: 1.0, l2: self.l2 },
+                beliefs: GroupRule { rate: if self.amortised > 0 { 1.0 } else { BELIEF_RATE }, l2: 0.0 },
+                ..Variational::default()
+            },
+            plan: self.refine_plan()?,
+            network: (self.amortised > 0).then_some(self.amortised),
+        })
+    }
+
+    /// The weight of the divergence: up from 0 once a hard phase has ended.
+    fn warmup(&self) -> Result<Schedule> {
+        match self.kl_warmup {
+            0 => Schedule::constant(1.0),
+            steps => {
+                let first = self.hard_steps + 1;
+                Schedule::new(Interpolation::Linear, vec![(first, 0.0), (first + steps, 1.0)])
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A whole course of learning: a start, then refinement, stopped anywhere and resumed to the same bits.
+//!
+//! ```text
+//! start     prior         Algorithm 1, its noise coming down        steps, can be stopped
+//!           effects       random effects, principal axes            one piece
+//!           none          the model as it was drawn
+//! refine    adapted       proposals that follow each sequence       steps, can be stopped, watches held-out sequences
+//!           variational   beliefs learned with the model            likewise
+//! ```
+
+mod checkpoint;
+mod learner;
+
+use serde::{Deserialize, Serialize};
+
+use super::elbo::{CodeUsage, Variational};
+use super::{
+    Checkpoint, History, LearnedNetwork, MonteCarlo, RandomEffects, Refine, ScalingRule, TrainingPlan,
+};
+use crate::Error;
+use crate::family::Family;
+
+pub use learner::Learner;
+
+/// The settings of both stages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Course {
+    /// From data units to model units.
+    pub scaling: ScalingRule,
+    /// How learning begins.
+    pub start: StartRule,
+    /// How it goes on.
+    pub refine: RefineRule,
+}
+
+/// How learning begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartRule {
+    /// From draws of the prior (Algorithm 1): finds what many sequences have in common.
+    Prior(Box<PriorStart>),
+    /// From random effects: for few sequences. The architecture needs an affine path.
+    Effects(RandomEffects),
+    /// Not at all: refinement begins with the model as it was drawn.
+    None,
+}
+
+/// How learning goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefineRule {
+    /// With proposals that follow each sequence, and are not part of what is learned.
+    Adapted(Box<Refine>),
+    /// With beliefs about codes that are learned with the model.
+    Variational(Box<VariationalRefine>),
+}
+
+/// Settings of a start from the prior.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriorStart {
+    /// What is maximised.
+    pub objective: MonteCarlo,
+    /// How it is maximised.
+    pub plan: TrainingPlan,
+}
+
+/// Settings of variational learning as a stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct VariationalRefine {
+    /// What is maximised.
+    pub objective: Variational,
+    /// How it is maximised.
+    pub plan: TrainingPlan,
+    /// Units in each direction of a network that makes the beliefs; `None` for a belief of its own for each sequence.
+    pub network: Option<usize>,
+}
+
+/// A stage of a course.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// The start.
+    Start,
+    /// Adapted proposals.
+    Refine,
+    /// Learned beliefs.
+    Variational,
+}
+
+/// How a stage went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageRecord {
+    /// Which.
+    pub stage: Stage,
+    /// Steps taken.
+    pub steps: u64,
+    /// Its course; empty for random effects.
+    pub history: History,
+}
+
+/// What a course learns from.
+#[derive(Clone, Copy, Debug)]
+pub struct CourseData<'a> {
+    /// The training sequences, in data units.
+    pub family: &'a Family,
+    /// Sequences whose bound decides when to stop.
+    pub held_out: Option<&'a Family>,
+    /// Seed of all randomness.
+    pub seed: u64,
+}
+
+/// What variational learning leaves beside the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LearnedBeliefs {
+    /// How much of the code is used; says so if it collapsed.
+    pub usage: CodeUsage,
+    /// The network that makes beliefs, if one was learned.
+    pub network: Option<LearnedNetwork>,
+}
+
+/// A course between two steps: all that [`Learner::resume`] needs besides settings and data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CourseCheckpoint {
+    /// The stage in progress.
+    pub stage: Stage,
+    /// The stages before it.
+    pub finished: Vec<StageRecord>,
+    /// The stage's trainer; none while random effects have not ended.
+    pub trainer: Option<Checkpoint>,
+}
+
+fn broken(why: impl Into<String>) -> Error {
+    Error::Store { file: "checkpoint".into(), why: why.into() }
+}
+
+#[cfg(test)]
+mod tests;
