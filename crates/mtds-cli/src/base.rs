@@ -2,7 +2,8 @@
 
 use clap::ValueEnum;
 use mtds::Lds;
-use mtds::base::{Base, Gru, OrthogonalRnn, Pharmacodynamic, Rnn, StochasticLds};
+use mtds::base::{Base, Gru, OrthogonalRnn, OutputForm, Pharmacodynamic, Rnn, StochasticLds};
+use mtds::learn::choice::LAYERED;
 
 /// The kinds of base model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -17,6 +18,8 @@ pub enum BaseKind {
     Ornn,
     /// Gated recurrent network
     Gru,
+    /// Tanh network behind a gated one over the inputs that all members share (see --front)
+    Layered,
     /// Pharmacodynamic model: doses build up concentrations, effects follow them
     Pd,
 }
@@ -27,16 +30,27 @@ impl BaseKind {
         match self {
             Self::Lds => Lds::new(d_state, d_obs, d_input).into(),
             Self::Kalman => StochasticLds::new(d_state, d_obs, d_input).into(),
-            Self::Rnn => Rnn::new(d_state, d_obs, d_input).into(),
+            Self::Rnn | Self::Layered => Rnn::new(d_state, d_obs, d_input).into(),
             Self::Ornn => OrthogonalRnn::new(d_state, d_obs, d_input).into(),
             Self::Gru => Gru::new(d_state, d_obs, d_input).into(),
             Self::Pd => Pharmacodynamic::new(d_state, d_obs, d_input).into(),
         }
     }
 
-    /// The name under which models of this kind are stored.
+    /// The same with outputs that add up; `None` for kinds that cannot.
+    pub fn adding_up(self, d_state: usize, d_obs: usize, d_input: usize) -> Option<Base> {
+        let output = OutputForm::Residual;
+        match self {
+            Self::Rnn | Self::Layered => Some(Rnn::new(d_state, d_obs, d_input).with_output(output).into()),
+            Self::Ornn => Some(OrthogonalRnn::new(d_state, d_obs, d_input).with_output(output).into()),
+            Self::Gru => Some(Gru::new(d_state, d_obs, d_input).with_output(output).into()),
+            Self::Lds | Self::Kalman | Self::Pd => None,
+        }
+    }
+
+    /// The name under which models of this kind are stored; for a layered one, that of its settings.
     pub fn name(self) -> &'static str {
-        self.sized(1, 1, 0).kind()
+        if self == Self::Layered { LAYERED } else { self.sized(1, 1, 0).kind() }
     }
 
     /// The kind that is stored under a name.
@@ -62,7 +76,7 @@ mod tests {
 
     #[test]
     fn every_kind_that_is_read_can_be_typed() {
-        let typed: Vec<_> = BaseKind::value_variants().iter().map(|kind| kind.name()).collect();
-        assert_eq!(typed, Kinds::built_in().names());
+        let kinds = BaseKind::value_variants().iter().filter(|kind| **kind != BaseKind::Layered);
+        assert_eq!(kinds.map(|kind| kind.name()).collect::<Vec<_>>(), Kinds::built_in().names());
     }
 }

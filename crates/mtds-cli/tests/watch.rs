@@ -167,7 +167,8 @@ fn mutated_lines_never_end_the_stream() {
 #[test]
 fn stopped_and_restored_the_bits_are_the_same() {
     let whole = watch("watch model --horizon 2 --history 8 --drift 0.05 -q", two(0..30).as_bytes());
-    let mut parts = watch("watch model --horizon 2 --history 8 --drift 0.05 --snapshot s.json -q", two(0..17).as_bytes());
+    let mut parts =
+        watch("watch model --horizon 2 --history 8 --drift 0.05 --snapshot s.json -q", two(0..17).as_bytes());
     let go_on = "watch model --horizon 2 --restore s.json --snapshot s.json -q";
     parts.extend(watch(go_on, two(17..18).as_bytes()));
     parts.extend(watch(go_on, two(18..30).as_bytes()));

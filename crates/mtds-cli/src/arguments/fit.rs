@@ -62,6 +62,30 @@ pub struct FitArguments {
     #[arg(long, value_name = "N", help_heading = "Model")]
     pub state: Option<usize>,
 
+    /// Put a gated network over the inputs, the same for all members, before the base model: its units; 0 for none
+    #[arg(long, value_name = "UNITS", help_heading = "Layered model")]
+    pub front: Option<usize>,
+
+    /// Width of what that network hands to the base model
+    #[arg(long, value_name = "WIDTH", help_heading = "Layered model")]
+    pub bottleneck: Option<usize>,
+
+    /// Let the base model see the inputs, too
+    #[arg(long, help_heading = "Layered model")]
+    pub front_skip: bool,
+
+    /// First steps whose outputs tell where the network begins, and are not scored; 0 for a start at zero
+    #[arg(long, value_name = "STEPS", help_heading = "Layered model")]
+    pub front_seed: Option<usize>,
+
+    /// Factor on the learning rate of that network
+    #[arg(long, value_name = "FACTOR", help_heading = "Layered model")]
+    pub front_rate: Option<f64>,
+
+    /// Let a recurrent base model emit changes, which add up to the outputs
+    #[arg(long, help_heading = "Model")]
+    pub residual: bool,
+
     /// Widths of the generator's hidden layers, e.g. 64,64
     #[arg(long, value_name = "WIDTHS", value_delimiter = ',', help_heading = "Model")]
     pub hidden: Option<Vec<usize>>,

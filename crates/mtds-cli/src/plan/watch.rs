@@ -125,7 +125,9 @@ mod tests {
 
     #[test]
     fn numbers_out_of_range_are_refused() {
-        for (option, value) in [("--horizon", "1001"), ("--history", "1"), ("--drift", "0"), ("--most-series", "0")] {
+        for (option, value) in
+            [("--horizon", "1001"), ("--history", "1"), ("--drift", "0"), ("--most-series", "0")]
+        {
             assert_eq!(plan(&[option, value]).expect_err(option).option, option);
         }
     }

@@ -56,8 +56,15 @@ pub(super) fn learn(
 pub(super) fn architecture(choices: &Choices, code: usize, parts: &Parts) -> Result<(ModelSpec, Choices)> {
     let choices = Choices { code, ..choices.clone() };
     let kind = BaseKind::named(&choices.base).context("the base model is one of those in the list")?;
-    let base = kind.sized(choices.state, parts.training.d_obs(), parts.training.d_input());
-    Ok((choices.spec(base), choices))
+    let (d_obs, d_input) = (parts.training.d_obs(), parts.training.d_input());
+    let front = choices.front(d_input, d_obs);
+    let driven = front.map_or(d_input, |front| front.d_out());
+    let base = match choices.residual {
+        true => kind.adding_up(choices.state, d_obs, driven).context("the base model adds outputs up")?,
+        false => kind.sized(choices.state, d_obs, driven),
+    };
+    let spec = choices.spec(base);
+    Ok((front.map_or(spec.clone(), |front| spec.behind(front)), choices))
 }
 
 fn finished(

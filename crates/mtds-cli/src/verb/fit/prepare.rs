@@ -19,7 +19,7 @@ pub(super) fn first_state(plan: &FitPlan, family: &Family, kind: BaseKind) -> Re
     let facts = Facts::of(family);
     let selects = !plan.select_code.is_empty();
     let ours = Wishes { selection: selects.then_some(SELECTION), ..Wishes::default() };
-    let blocks = |state| kind.sized(state, facts.d_obs, facts.d_input).blocks();
+    let blocks = |state, driven| kind.sized(state, facts.d_obs, driven).blocks();
     let (choices, mut reasons) =
         Choices::resolve(&plan.wishes.clone().or(ours), &facts, &blocks).map_err(usage)?;
     if plan.wishes.selection.is_none() && selects {

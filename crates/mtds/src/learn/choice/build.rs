@@ -159,8 +159,12 @@ impl Choices {
         Schedule::new(Interpolation::Cosine, points)
     }
 
-    /// After random effects the transition learns more slowly, where the base model has these blocks.
+    /// The front learns at a rate of its own; after random effects the transition learns more slowly, where the base model has these
+    /// blocks.
     pub(super) fn rates(&self, base: &Base) -> Vec<(String, f64)> {
+        if self.front > 0 {
+            return vec![("front".to_owned(), self.front_rate)];
+        }
         if self.start != Beginning::Effects {
             return vec![];
         }

@@ -8,6 +8,7 @@
 
 mod build;
 mod facts;
+mod layered;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ mod variational;
 use serde::{Deserialize, Serialize};
 
 pub use facts::{Drive, Facts};
+pub use layered::LAYERED;
 
 use super::ScalingRule;
 
@@ -100,6 +102,18 @@ keys! {
     code: usize,
     /// Size n of the state.
     state: usize,
+    /// Units of a gated network over the inputs that stands before the base model and is the same for all members; 0 for none.
+    front: usize,
+    /// Width of what it hands to the base model; 0 without it.
+    bottleneck: usize,
+    /// Whether the base model sees the inputs, too.
+    front_skip: bool,
+    /// First steps whose outputs tell where the network begins, and are not scored; 0 for a start at zero.
+    front_seed: usize,
+    /// Factor on its learning rate.
+    front_rate: f64,
+    /// Whether a recurrent base model's outputs are changes that add up.
+    residual: bool,
     /// Widths of the generator's hidden layers.
     hidden: Vec<usize>,
     /// Blocks of θ that the code adapts.

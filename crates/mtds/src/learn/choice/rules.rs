@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::{Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, variational};
+use super::{Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, layered, variational};
 use crate::generator::{BlockSpec, Role};
 use crate::learn::ScalingRule;
 use crate::{Error, Result};
@@ -68,23 +68,25 @@ struct Work {
 impl Choices {
     /// All settings for a family with these facts, and why each is what it is.
     ///
-    /// `blocks` gives the blocks of θ of the base model for a size of its state.
+    /// `blocks` gives the blocks of θ of the base model for the size of its state and the width of what drives it.
     ///
     /// # Errors
     /// [`Error::Setting`] for a wish that is out of range, with its key; [`Error::Unknown`] for a block that does not exist.
     pub fn resolve(
         wishes: &Wishes,
         facts: &Facts,
-        blocks: &dyn Fn(usize) -> Vec<BlockSpec>,
+        blocks: &dyn Fn(usize, usize) -> Vec<BlockSpec>,
     ) -> Result<(Self, Vec<Choice>)> {
         let (mut by, mut w) = (Chooser { table: vec![] }, wishes.clone());
         let work = parts(&mut by, &mut w, facts);
-        let blocks = blocks(work.state);
+        let driven = layered::fill(&mut by, &mut w, facts);
+        let blocks = blocks(work.state, driven);
         model(&mut by, &mut w, facts, &work, &blocks);
         learning(&mut by, &mut w, facts, &work);
         new_members(&mut by, &mut w, &work);
         let choices = w.all().ok_or_else(|| Error::setting("choices", "a rule is missing"))?;
         choices.check(&blocks)?;
+        choices.check_front(facts)?;
         Ok((choices, by.table))
     }
 
@@ -179,7 +181,12 @@ fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &
         false => "sequences begin in states of their own",
     };
     let with = |wanted: Role| -> Vec<String> {
-        let chosen = blocks.iter().filter(|block| block.len > 0 && role(block, facts, at_rest) == wanted);
+        let is_front = w.front.is_some_and(|units| units > 0);
+        let role = |block: &BlockSpec| match block.name {
+            "feedthrough" if is_front => Role::Adapted, // D sees the bottleneck, as in the paper
+            _ => role(block, facts, at_rest),
+        };
+        let chosen = blocks.iter().filter(|block| block.len > 0 && role(block) == wanted);
         chosen.map(|block| block.name.to_owned()).collect()
     };
     by.fill("adapt", &mut w.adapt, (with(Role::Adapted), begins));
@@ -190,7 +197,7 @@ fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &
 /// How it is learned.
 fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let effort = by.fill("effort", &mut w.effort, (1.0, "the usual number of steps"));
-    let learn = by.fill("learn", &mut w.learn, (LearnRule::Mco, learn(facts)));
+    let learn = by.fill("learn", &mut w.learn, learn(facts, w.front.is_some_and(|units| units > 0)));
     let start = by.fill("start", &mut w.start, start(learn, work));
     let particles = by.fill("particles", &mut w.particles, particles(start, facts, work));
     let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
@@ -286,13 +293,17 @@ fn scaling(facts: &Facts) -> (ScalingRule, &'static str) {
     }
 }
 
-/// Why the Monte-Carlo objective is taken unless another is asked for.
-fn learn(facts: &Facts) -> &'static str {
+/// The Monte-Carlo objective, unless a front stands before the base model.
+fn learn(facts: &Facts, is_front: bool) -> (LearnRule, &'static str) {
     match facts.own_inputs {
-        false => "one rollout of a draw serves every sequence",
-        true => {
-            "draws that follow each sequence; elbo learns beliefs instead, and did better on patients under doses: try it"
+        _ if is_front => {
+            (LearnRule::Elbo, "a network before the base model learns with beliefs that follow each sequence")
         }
+        false => (LearnRule::Mco, "one rollout of a draw serves every sequence"),
+        true => (
+            LearnRule::Mco,
+            "draws that follow each sequence; elbo learns beliefs instead, and did better on patients under doses: try it",
+        ),
     }
 }
 

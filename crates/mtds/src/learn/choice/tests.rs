@@ -24,8 +24,35 @@ fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Drive) -> Facts {
 
 fn resolve(wishes: &Wishes, facts: &Facts) -> crate::Result<(Choices, Vec<Choice>)> {
     let blocks =
-        |state| -> Vec<BlockSpec> { Base::from(Lds::new(state, facts.d_obs, facts.d_input)).blocks() };
+        |state, driven| -> Vec<BlockSpec> { Base::from(Lds::new(state, facts.d_obs, driven)).blocks() };
     Choices::resolve(wishes, facts, &blocks)
+}
+
+#[test]
+fn a_layered_model_gets_a_front_and_what_goes_with_it() {
+    let driven = facts(40, 60, 2, Drive::Ongoing);
+    let wish = |wishes: Wishes| resolve(&Wishes { base: Some(LAYERED.to_owned()), ..wishes }, &driven);
+    let (choices, _) = wish(Wishes::default()).unwrap();
+    assert_eq!((choices.front, choices.bottleneck, choices.learn), (64, 2, LearnRule::Elbo));
+    assert!(choices.adapt.iter().any(|block| block == "feedthrough"), "{:?}", choices.adapt);
+    let front = choices.front(1, 2).unwrap();
+    assert_eq!((front.d_input, front.d_hidden, front.d_out()), (1, 64, 2));
+    let skipping = Wishes { front_skip: Some(true), front_seed: Some(3), ..Wishes::default() };
+    let front = wish(skipping).unwrap().0.front(1, 2).unwrap();
+    assert_eq!((front.d_out(), front.seed_steps()), (3, 3));
+    assert_eq!(resolve(&Wishes::default(), &driven).unwrap().0.front(1, 2), None);
+}
+
+#[test]
+fn fronts_that_cannot_be_are_refused() {
+    let of = |wishes: Wishes, drive| resolve(&wishes, &facts(40, 60, 1, drive)).unwrap_err().to_string();
+    let some = |front: usize| Wishes { front: Some(front), ..Wishes::default() };
+    assert!(of(some(16), Drive::None).contains("no inputs"));
+    assert!(of(Wishes { bottleneck: Some(4), ..Wishes::default() }, Drive::Ongoing).contains("`front`"));
+    assert!(of(Wishes { bottleneck: Some(0), ..some(16) }, Drive::Ongoing).contains("expected 1 or more"));
+    assert!(of(Wishes { front_seed: Some(60), ..some(16) }, Drive::Ongoing).contains("at most 59"));
+    assert!(of(Wishes { front_rate: Some(0.0), ..some(16) }, Drive::Ongoing).contains("front_rate"));
+    assert!(of(Wishes { residual: Some(true), ..Wishes::default() }, Drive::Ongoing).contains("only rnn"));
 }
 
 #[test]
