@@ -283,6 +283,30 @@ fn of_type<B: BaseModel>(base: &dyn Any) -> &B {
     base.downcast_ref().expect("the table is that of the base model")
 }
 
+/// [`BaseModel::rollout`] of a part of another base model, not compiled again for that one.
+#[inline(always)]
+pub(super) fn roll_out_apart<B: BaseModel, S: Scalar>(
+    base: &B,
+    theta: &[S],
+    start: Option<&[S]>,
+    drive: Drive<'_, S>,
+    trace: &mut Trace<S>,
+) {
+    S::outline::<RollOut<B>, _>((base, theta, start, drive, trace));
+}
+
+/// [`BaseModel::adjoint`], likewise.
+#[inline(always)]
+pub(super) fn pull_back_apart<B: BaseModel, S: Scalar>(
+    base: &B,
+    theta: &[S],
+    drive: Drive<'_, S>,
+    trace: &Trace<S>,
+    gradient: TraceGradient<'_, S>,
+) {
+    S::outline::<PullBack<B>, _>((base, theta, drive, trace, gradient));
+}
+
 struct RollOut<B>(PhantomData<B>);
 type RollOutOf<'a, B, S> = (&'a B, &'a [S], Option<&'a [S]>, Drive<'a, S>, &'a mut Trace<S>);
 

@@ -45,6 +45,7 @@ pub use means::{GainsGradient, Means};
 pub use pattern::Pattern;
 pub use system::{Pushes, System};
 
+use super::erased::{pull_back_apart, roll_out_apart};
 use super::{Base, BaseModel, Drive, Lds, Noise, NoiseForm, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
@@ -135,7 +136,7 @@ impl BaseModel for StochasticLds {
         trace: &mut Trace<S>,
     ) {
         let n = self.lds.d_state;
-        self.lds.rollout(theta, start.map(|start| &start[..n]), drive, trace);
+        roll_out_apart(&self.lds, theta, start.map(|start| &start[..n]), drive, trace);
     }
 
     #[inline(always)]
@@ -146,7 +147,7 @@ impl BaseModel for StochasticLds {
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {
-        self.lds.adjoint(theta, drive, trace, gradient);
+        pull_back_apart(&self.lds, theta, drive, trace, gradient);
     }
 
     fn erase(self) -> Base {

@@ -2,6 +2,7 @@
 
 use super::{StochasticLds, expect_len, factor};
 use crate::Result;
+use crate::base::erased::roll_out_apart;
 use crate::base::lds::transition;
 use crate::base::recurrent::pull_back_add;
 use crate::base::{BaseModel, Drive, InputMap, NoiseForm};
@@ -77,7 +78,7 @@ impl<S: Scalar> System<S> {
         let (n, p) = (lds.d_state, lds.d_obs);
         // A rollout of no steps derives A, Q and B.
         let mut trace = lds.trace(0);
-        lds.rollout(theta, None, Drive { inputs: &[], quiet: &[] }, &mut trace);
+        roll_out_apart(lds, theta, None, Drive { inputs: &[], quiet: &[] }, &mut trace);
         Self {
             d_state: n,
             d_obs: p,

@@ -12,7 +12,7 @@ use super::transition;
 use super::{InputMap, Lds, Places};
 use crate::base::recurrent::pull_back_add;
 use crate::base::{Drive, Trace, TraceGradient};
-use crate::kernel::Scalar;
+use crate::kernel::{Outlined, Scalar};
 
 /// Calls a function generic over the state size, with `0` standing for "known at run time only".
 macro_rules! by_state_size {
@@ -229,8 +229,8 @@ fn steps_adjoint<S: Scalar, const N: usize>(
         }
         if !d.inputs.is_empty() {
             let d_u = &mut d.inputs[t * s.m..(t + 1) * s.m];
-            pull_back_add(s.b, &lambda[..n], d_u);
-            pull_back_add(s.feedthrough, &d_outputs[t * s.p..(t + 1) * s.p], d_u);
+            S::outline::<PullInputs, _>((s.b, &lambda[..n], &mut *d_u));
+            S::outline::<PullInputs, _>((s.feedthrough, &d_outputs[t * s.p..(t + 1) * s.p], d_u));
         }
         for j in 0..n {
             next[j] = S::zero();
@@ -239,6 +239,18 @@ fn steps_adjoint<S: Scalar, const N: usize>(
             }
         }
         lambda.copy_from_slice(&next[..n]);
+    }
+}
+
+/// [`pull_back_add`], compiled once and not for every size of the state: few ask for it.
+enum PullInputs {}
+
+impl<'a, S: Scalar> Outlined<(&'a [S], &'a [S], &'a mut [S])> for PullInputs {
+    type Output = ();
+
+    #[inline(always)]
+    fn run((matrix, d_out, d_u): (&'a [S], &'a [S], &'a mut [S])) {
+        pull_back_add(matrix, d_out, d_u);
     }
 }
 
