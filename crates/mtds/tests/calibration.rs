@@ -9,10 +9,11 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, impulse, model, spec, with_noise_times};
-use mtds::Model;
+use mtds::base::Gru;
 use mtds::infer::{Online, Posterior};
 use mtds::predict::{CENTRAL_LEVELS, Scores, score};
 use mtds::random::{Random, stream};
+use mtds::{Model, ModelSpec};
 use rand::RngExt;
 use rayon::prelude::*;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -28,6 +29,10 @@ const FALSE_ALARM_RATE: f64 = 1e-3;
 
 fn family() -> Model {
     model(spec(2, 1, D_CODE), 1.0, LOG_NOISE, 42)
+}
+
+fn gated() -> Model {
+    model(ModelSpec::new(Gru::new(3, 1, 1), D_CODE), 2.0, LOG_NOISE, 43)
 }
 
 /// One update at the end of the sequence.
@@ -79,6 +84,19 @@ fn ranks_of_the_true_code_are_uniform() {
         let p = uniformity(&ranks, d);
         assert!(p > FALSE_ALARM_RATE / D_CODE as f64, "dimension {d}: p = {p:e}");
     }
+}
+
+/// The same for a gated network, whose likelihood is not linear in anything.
+#[test]
+fn ranks_are_uniform_for_a_nonlinear_model() {
+    let ranks = ranks(&gated(), &gated());
+    for d in 0..D_CODE {
+        let p = uniformity(&ranks, d);
+        assert!(p > FALSE_ALARM_RATE / D_CODE as f64, "dimension {d}: p = {p:e}");
+    }
+    let overconfident = with_noise_times(&gated(), 0.5);
+    let least = |ranks: &[Vec<usize>]| (0..D_CODE).map(|d| uniformity(ranks, d)).fold(1.0, f64::min);
+    assert!(least(&self::ranks(&gated(), &overconfident)) < FALSE_ALARM_RATE / D_CODE as f64);
 }
 
 /// With half the noise the posterior is too narrow, and the same test must see it.

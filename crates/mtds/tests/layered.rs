@@ -265,3 +265,24 @@ fn fronts_that_do_not_fit_are_refused() {
     assert!(spec(Rnn::new(2, 1, 2), encoded).contains("outputs that the front encodes"));
     assert!(spec(Rnn::new(2, 1, 2), Front::new(0, 4, 2)).contains("inputs of the front"));
 }
+
+/// The paper's size: a gated network of 1024 units, a bottleneck of 24, a tanh network of 128, 64 outputs. Run by
+/// `cargo test --release -p mtds --test layered -- --ignored --nocapture`.
+#[test]
+#[ignore = "means something only with full optimisation"]
+fn a_model_of_the_papers_size_generates_500_frames_per_second_on_one_core() {
+    let front = Front::new(32, 1024, 24);
+    let model = drawn(ModelSpec::new(Rnn::new(128, 64, 24), 3).behind(front).adapt("feedthrough"));
+    let inputs = Signal::new(1000, 32, normals(32_000, &mut stream(92, 0))).unwrap();
+    let seconds = |_| {
+        let begin = std::time::Instant::now();
+        let frames =
+            common::on_threads(1, || model.generate(&[0.3, -0.2, 0.5], Some(&inputs), 1000).unwrap());
+        assert!(frames.values().iter().all(|y| y.is_finite()));
+        begin.elapsed().as_secs_f64()
+    };
+    let mut all: Vec<f64> = (0..7).map(seconds).collect();
+    all.sort_by(f64::total_cmp);
+    println!("{:.0} frames per second", 1000.0 / all[3]);
+    assert!(1000.0 / all[3] >= 500.0, "{:.0} frames per second", 1000.0 / all[3]);
+}
