@@ -63,7 +63,7 @@ fn bounds_are_learned_replayed_and_their_use_of_the_code_is_said() {
 #[test]
 fn the_network_that_was_learned_infers_and_forecasts_and_a_model_without_one_says_how_to_get_it() {
     let folder = folder();
-    must(folder.path(), &format!("fit pushed.csv -o net {SHORT} --learn elbo --amortised=4"));
+    must(folder.path(), &format!("fit pushed.csv -o net {SHORT} --base layered --front 6 --amortised=4"));
     let names: Vec<_> = files(folder.path(), "net").into_iter().map(|(name, _)| name).collect();
     assert!(names.contains(&"inference.safetensors".to_owned()), "{names:?}");
     let by_network = must(folder.path(), "infer net pushed.csv --method amortised -q");

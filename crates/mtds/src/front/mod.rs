@@ -14,6 +14,8 @@ mod pass;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -172,6 +174,20 @@ impl Front {
             parameters.extend(std::iter::repeat_with(uniform).take(tensor.range().len()));
         }
         parameters
+    }
+}
+
+impl fmt::Display for Front {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "gated network of {} units, bottleneck of {}", self.d_hidden, self.d_bottleneck)?;
+        if self.skip == InputSkip::Inputs {
+            write!(f, ", inputs beside it")?;
+        }
+        match self.start {
+            FrontStart::Zero => Ok(()),
+            FrontStart::Learned => write!(f, ", start learned"),
+            FrontStart::Encoded { steps, .. } => write!(f, ", start from the first {steps} step(s)"),
+        }
     }
 }
 

@@ -51,8 +51,12 @@ fn sizes(bundle: &ModelBundle) -> String {
         let blocks = model.layout().blocks().iter().filter(|b| wanted(&b.role) && b.spec.len > 0);
         listed(blocks.map(|b| b.spec.name))
     };
+    let base_model = match model.spec().front {
+        Some(front) => format!("{} behind a {front}", base.kind()),
+        None => base.kind().to_owned(),
+    };
     let rows = [
-        ("base model", plain(base.kind())),
+        ("base model", plain(&base_model)),
         ("state", base.d_state().to_string()),
         ("outputs", columns(&provenance.output_names)),
         ("inputs", columns(&provenance.input_names)),

@@ -111,7 +111,7 @@ fn check_sizes(network: &InferenceNetwork) -> Result<()> {
 fn check_model(record: &Record, bundle: &ModelBundle) -> Result<()> {
     let (base, provenance) = (bundle.model.base(), &bundle.provenance);
     let [(_, d_obs), (_, d_input), _, (_, d_code)] = record.network.sizes();
-    let fits = (d_obs, d_input, d_code) == (base.d_obs(), base.d_input(), bundle.model.d_code());
+    let fits = (d_obs, d_input, d_code) == (base.d_obs(), bundle.model.d_input(), bundle.model.d_code());
     if fits && (&record.fingerprint, record.seed) == (&provenance.fingerprint, provenance.seed) {
         return Ok(());
     }

@@ -30,7 +30,9 @@ const MAIN: [&str; 10] = [
 pub(super) fn choices(state: &FitState, verbosity: Verbosity) -> String {
     let mut table = TextTable::new(&[("setting", Align::Left), ("value", Align::Left), ("why", Align::Left)]);
     let is_shown = |choice: &&Choice| {
-        verbosity == Verbosity::Verbose || choice.asked || MAIN.contains(&choice.key.as_str())
+        let key = choice.key.as_str();
+        let is_front = state.choices.front > 0 && ["front", "bottleneck"].contains(&key);
+        verbosity == Verbosity::Verbose || choice.asked || MAIN.contains(&key) || is_front
     };
     for choice in state.reasons.iter().filter(is_shown) {
         table.push(vec![choice.key.clone(), plain(&choice.value), choice.why.clone()]);

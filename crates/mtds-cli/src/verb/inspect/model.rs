@@ -67,8 +67,9 @@ fn facts(bundle: &ModelBundle) -> Vec<(&'static str, String)> {
         let named = model.layout().blocks().iter().filter(|b| wanted(&b.role) && b.spec.len > 0);
         listed(&named.map(|b| b.spec.name.to_owned()).collect::<Vec<_>>())
     };
-    vec![
-        ("base model", format!("{}, state of {}", base.kind(), base.d_state())),
+    let front = model.spec().front.map(|front| ("before it", front.to_string()));
+    let base_model = ("base model", format!("{}, state of {}", base.kind(), base.d_state()));
+    let rest = vec![
         ("outputs", listed(&provenance.output_names)),
         ("inputs", listed(&provenance.input_names)),
         ("code", model.d_code().to_string()),
@@ -78,7 +79,8 @@ fn facts(bundle: &ModelBundle) -> Vec<(&'static str, String)> {
         ("members", bundle.members.len().to_string()),
         ("learned by", format!("mtds {}, seed {}", provenance.program_version, provenance.seed)),
         ("data", format!("fingerprint {}", provenance.fingerprint)),
-    ]
+    ];
+    std::iter::once(base_model).chain(front).chain(rest).collect()
 }
 
 fn listed(names: &[String]) -> String {
