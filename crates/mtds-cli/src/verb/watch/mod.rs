@@ -18,7 +18,7 @@ use crate::verb::posterior::online_of;
 use anyhow::{Context, Result, anyhow};
 use incoming::{Incoming, lines};
 use line::{Request, parse};
-use mtds::infer::Online;
+use mtds::infer::{AdaptiveImportance, Online};
 use mtds::store::ModelBundle;
 use mtds_data::model::load_model;
 use serde_json::{Value, json};
@@ -30,6 +30,8 @@ use std::time::Duration;
 
 /// Steps of history unless others are asked for.
 const HISTORY: usize = 64;
+/// Most draws of a posterior: one line tells less than the five after which a posterior is made anew elsewhere, and is waited for.
+const DRAWS: usize = 1000;
 /// How long Ctrl-C may go unheard while no line comes.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -49,10 +51,15 @@ pub fn run(
     Job { plan, interrupt, online, input, stdout }.run(&bundle)
 }
 
-/// As the fit chose, but with an update after every line and a bounded history.
+/// As the fit chose, but with an update after every line, from fewer draws, and a bounded history.
 fn online(plan: &WatchPlan, chosen: Online) -> Online {
     let history = Some(plan.history.or(chosen.history).unwrap_or(HISTORY));
-    Online { every: 1, history, drift: plan.drift.or(chosen.drift), ..chosen }
+    let importance = AdaptiveImportance {
+        first_samples: chosen.importance.first_samples.min(DRAWS),
+        final_samples: chosen.importance.final_samples.min(DRAWS),
+        ..chosen.importance
+    };
+    Online { importance, every: 1, history, drift: plan.drift.or(chosen.drift), ..chosen }
 }
 
 /// What is left to do once the model is there.
