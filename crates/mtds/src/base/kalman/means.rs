@@ -97,7 +97,7 @@ impl<S: Scalar> Gains<S> {
     /// Adds the gradient of `weight` · log p of one sequence to `gradient` and to that with respect to its m_0 (n).
     ///
     /// [`Gains::add_to_theta`] turns the sum over sequences into a gradient with respect to θ. Where m_0 came from θ, its
-    /// gradient belongs at [`StochasticLds::start_range`](super::StochasticLds::start_range).
+    /// gradient belongs at [`BaseModel::start_range`](crate::base::BaseModel::start_range).
     ///
     /// # Errors
     /// A shape that is not that of the gains.

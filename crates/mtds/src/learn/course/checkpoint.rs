@@ -42,7 +42,7 @@ impl CourseCheckpoint {
     /// Reads what [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// [`Error::Store`] with the reason when the bytes are cut short or are no checkpoint of a course.
+    /// [`Error::Store`](crate::Error::Store) with the reason when the bytes are cut short or are no checkpoint of a course.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let another = || broken("not the checkpoint of a course, or of another version; start over");
         let short = || broken("cut short; use an earlier one, or start over");
