@@ -32,8 +32,6 @@ use std::time::Duration;
 const HISTORY: usize = 64;
 /// Most draws of a posterior: one line tells less than the five after which a posterior is made anew elsewhere, and is waited for.
 const DRAWS: usize = 1000;
-/// Effective draws below which a posterior is made again, once: the next line makes another anyhow.
-const LEAST_ESS: f64 = 50.0;
 /// How long Ctrl-C may go unheard while no line comes.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -59,8 +57,6 @@ fn online(plan: &WatchPlan, chosen: Online) -> Online {
     let importance = AdaptiveImportance {
         first_samples: chosen.importance.first_samples.min(DRAWS),
         final_samples: chosen.importance.final_samples.min(DRAWS),
-        min_ess: chosen.importance.min_ess.min(LEAST_ESS),
-        retries: chosen.importance.retries.min(1),
         ..chosen.importance
     };
     Online { importance, every: 1, history, drift: plan.drift.or(chosen.drift), ..chosen }
