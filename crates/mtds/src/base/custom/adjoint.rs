@@ -100,28 +100,45 @@ pub(super) fn adjoint<T: Step, S: Scalar>(
     }
 }
 
+/// A system and its rollout.
+type Rolled<'a, T, S> = (&'a Custom<T>, Drive<'a, S>, &'a Trace<S>);
+
+/// Adds what step `t` gives along the directions that are seeded: ȳ_tᵀ ∂ŷ_t + λ_tᵀ ∂x_t.
+#[inline(always)]
+fn pull_step<T: Step, S: Scalar>(
+    (custom, _, trace): Rolled<'_, T, S>,
+    t: usize,
+    (d_outputs, lambdas): (&[S], &[S]),
+    duals: &mut Duals<S>,
+    total: &mut [S],
+) {
+    let (n, p) = (custom.d_state(), custom.d_obs());
+    let Duals { theta, from, inputs, next, outputs } = duals;
+    load(&trace.states[t * n..(t + 1) * n], from);
+    custom.step.step(theta, from, inputs, next);
+    pull(&lambdas[t * n..(t + 1) * n], next, total);
+    load(&trace.states[(t + 1) * n..(t + 2) * n], from);
+    custom.step.emit(theta, from, inputs, outputs);
+    pull(&d_outputs[t * p..(t + 1) * p], outputs, total);
+}
+
 /// Adds to the gradient with respect to the inputs.
 #[inline(always)]
 fn inputs_adjoint<T: Step, S: Scalar>(
-    (custom, drive, trace): (&Custom<T>, Drive<'_, S>, &Trace<S>),
-    (d_outputs, lambdas): (&[S], &[S]),
+    rolled: Rolled<'_, T, S>,
+    given: (&[S], &[S]),
     duals: &mut Duals<S>,
     d_inputs: &mut [S],
 ) {
-    let (n, p, m) = (custom.d_state(), custom.d_obs(), custom.d_input());
-    let Duals { theta, from, inputs, next, outputs } = duals;
+    let (custom, drive, trace) = rolled;
+    let m = custom.d_input();
     for t in 0..trace.n_time {
-        load(&drive.inputs[t * m..(t + 1) * m], inputs);
+        load(&drive.inputs[t * m..(t + 1) * m], &mut duals.inputs);
         for first in (0..m).step_by(WIDTH) {
             let total = &mut d_inputs[t * m + first..t * m + m.min(first + WIDTH)];
-            seed(inputs, first, S::one());
-            load(&trace.states[t * n..(t + 1) * n], from);
-            custom.step.step(theta, from, inputs, next);
-            pull(&lambdas[t * n..(t + 1) * n], next, total);
-            load(&trace.states[(t + 1) * n..(t + 2) * n], from);
-            custom.step.emit(theta, from, inputs, outputs);
-            pull(&d_outputs[t * p..(t + 1) * p], outputs, total);
-            seed(inputs, first, S::zero());
+            seed(&mut duals.inputs, first, S::one());
+            pull_step(rolled, t, given, duals, total);
+            seed(&mut duals.inputs, first, S::zero());
         }
     }
 }
@@ -129,7 +146,7 @@ fn inputs_adjoint<T: Step, S: Scalar>(
 /// Writes λ_1 … λ_T, and the gradient with respect to x_0.
 #[inline(always)]
 fn states_adjoint<T: Step, S: Scalar>(
-    (custom, drive, trace): (&Custom<T>, Drive<'_, S>, &Trace<S>),
+    (custom, drive, trace): Rolled<'_, T, S>,
     d_outputs: &[S],
     duals: &mut Duals<S>,
     lambdas: &mut [S],
@@ -164,26 +181,21 @@ fn states_adjoint<T: Step, S: Scalar>(
 /// Adds to the gradient with respect to θ.
 #[inline(always)]
 fn theta_adjoint<T: Step, S: Scalar>(
-    (custom, drive, trace): (&Custom<T>, Drive<'_, S>, &Trace<S>),
-    (d_outputs, lambdas): (&[S], &[S]),
+    rolled: Rolled<'_, T, S>,
+    given: (&[S], &[S]),
     duals: &mut Duals<S>,
     d_theta: &mut [S],
 ) {
-    let (n, p, m) = (custom.d_state(), custom.d_obs(), custom.d_input());
-    let Duals { theta, from, inputs, next, outputs } = duals;
+    let (custom, drive, trace) = rolled;
+    let m = custom.d_input();
     for first in (0..d_theta.len()).step_by(WIDTH) {
-        seed(theta, first, S::one());
+        seed(&mut duals.theta, first, S::one());
         let last = d_theta.len().min(first + WIDTH);
         let total = &mut d_theta[first..last];
         for t in 0..trace.n_time {
-            load(&drive.inputs[t * m..(t + 1) * m], inputs);
-            load(&trace.states[t * n..(t + 1) * n], from);
-            custom.step.step(theta, from, inputs, next);
-            pull(&lambdas[t * n..(t + 1) * n], next, total);
-            load(&trace.states[(t + 1) * n..(t + 2) * n], from);
-            custom.step.emit(theta, from, inputs, outputs);
-            pull(&d_outputs[t * p..(t + 1) * p], outputs, total);
+            load(&drive.inputs[t * m..(t + 1) * m], &mut duals.inputs);
+            pull_step(rolled, t, given, duals, total);
         }
-        seed(theta, first, S::zero());
+        seed(&mut duals.theta, first, S::zero());
     }
 }
