@@ -45,12 +45,12 @@ fn walk(n_time: usize, random: &mut Random) -> Vec<f64> {
 }
 
 /// Mean and variance of the level after every fifth observation, by Gaussian updates from the anchors that a tracker with a
-/// history of 20 has: every 10 steps, each widened by 10 σ², the older of two until 20 steps are stored.
+/// history of 20 has: every 10 steps, each from the one before and widened by 10 σ², the older of two until 20 steps would be stored.
 fn exact(outputs: &[f64]) -> Vec<(f64, f64)> {
-    let (mut anchor, mut later, mut found) = ((0, 0.0, 1.0), vec![], vec![]);
+    let (mut anchor, mut next, mut found) = ((0, 0.0, 1.0), None, vec![]);
     for t in 1..=outputs.len() {
-        if t - 1 - anchor.0 >= 20 {
-            anchor = later.remove(0);
+        if t - anchor.0 >= 20 {
+            anchor = next.take().unwrap();
         }
         if t % 5 > 0 {
             continue;
@@ -61,7 +61,7 @@ fn exact(outputs: &[f64]) -> Vec<(f64, f64)> {
         let precision = 1.0 / variance + n / (NOISE * NOISE);
         let posterior = ((mean / variance + sum / (NOISE * NOISE)) / precision, 1.0 / precision);
         if t % 10 == 0 {
-            later.push((t, posterior.0, posterior.1 + 10.0 * SIGMA * SIGMA));
+            next = Some((t, posterior.0, posterior.1 + 10.0 * SIGMA * SIGMA));
         }
         found.push(posterior);
     }

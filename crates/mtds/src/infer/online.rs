@@ -2,17 +2,18 @@
 //!
 //! ```text
 //! every τ observations     q_{t−τ} → q_t   by adaptive importance sampling (Algorithm 2)
-//! every H/2 steps          remember q_t and the state as a function of z: an anchor to come
-//! at step a + H + 1        a ← the oldest anchor to come; observations before it are dropped
+//! at step a + H            a ← the next anchor, a + H/2; observations before it are dropped
+//! at step a + H/2          remember q_t and the state as a function of z: the next anchor
 //! ```
-//! The posterior is exact (up to sampling) while the sequence is at most H long. Beyond, the anchor's
+//! The posterior is exact (up to sampling) while the sequence is shorter than H. Beyond, the anchor's
 //! mixture is the prior and its carried state the start, so that time and memory per observation stay
-//! bounded: the stored history is between H/2 and H steps.
+//! bounded: H/2 steps of history are stored at least, and fewer than H.
+//!
+//! Each anchor is inferred from the one before it. Were the history moved on after an anchor is remembered instead of before, every
+//! other anchor would be inferred from every other: two beliefs that drift apart, and an answer that jumps between them.
 //!
 //! Differs from the paper: the prior guards an update; and while the sequence is within its first H steps, a search
 //! for modes that the update missed follows it, and it is made again from these if there are any.
-
-use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +42,7 @@ pub struct Online {
     pub mode_starts: usize,
     /// Observations τ between updates.
     pub every: usize,
-    /// Steps H of history over which the posterior is exact; `None` keeps all.
+    /// Steps H of history, over which the posterior is exact: rounded down to an even number of updates; `None` keeps all.
     pub history: Option<usize>,
     /// Standard deviation σ of the walk of every dimension of the code, per step; `None` for codes that stand still. It needs a
     /// history, over half of which a code is taken to stand still.
@@ -104,8 +105,8 @@ pub struct Tracker<'m> {
     pub(super) settings: Online,
     pub(super) random: Random,
     pub(super) anchor: Anchor,
-    /// Anchors to come, the oldest first; at most three.
-    pub(super) later_anchors: VecDeque<Anchor>,
+    /// Where the stored history will begin.
+    pub(super) next_anchor: Option<Anchor>,
     /// Outputs since the anchor, in model units, and what drives the base model there, row by row.
     pub(super) outputs: Vec<f64>,
     pub(super) inputs: Vec<f64>,
@@ -127,10 +128,11 @@ impl<'m> Tracker<'m> {
     /// Settings out of range.
     pub fn new(model: &'m Model, settings: Online, random: Random) -> Result<Self> {
         settings.validate()?;
-        if let Some(history) = settings.history.filter(|&history| history <= model.seed_steps()) {
+        let too_short = |&history: &usize| 2 * settings.apart(history) <= model.seed_steps();
+        if let Some(history) = settings.history.filter(too_short) {
+            let (seed, updates) = (model.seed_steps(), 2 * settings.every);
             let why = format!(
-                "found {history}; expected more than the {} steps that the front encodes",
-                model.seed_steps()
+                "found {history}; expected more than the {seed} steps that the front encodes, and a multiple of {updates}"
             );
             return Err(Error::setting("history", why));
         }
@@ -141,7 +143,7 @@ impl<'m> Tracker<'m> {
             settings,
             random,
             anchor: Anchor { step: 0, prior, state: None, log_evidence: 0.0 },
-            later_anchors: VecDeque::new(),
+            next_anchor: None,
             outputs: vec![],
             inputs: vec![],
             front: FrontState::default(),
@@ -324,25 +326,23 @@ impl<'m> Tracker<'m> {
         Ok((outputs, inputs))
     }
 
-    /// Remembers the present step as an anchor to come, if the last one is far enough behind.
+    /// Remembers the present step as the next anchor, if the present one is far enough behind.
     fn remember_anchor(&mut self) -> Result<()> {
         let Some(history) = self.settings.history else { return Ok(()) };
         let apart = self.settings.apart(history);
-        let last = self.later_anchors.back().unwrap_or(&self.anchor).step;
-        if self.n_observed_steps() >= last + apart
-            && let Some(here) = self.anchor_here()?
-        {
-            self.later_anchors.push_back(here);
+        if self.next_anchor.is_none() && self.n_stored() >= apart {
+            self.next_anchor = self.anchor_here()?;
         }
         Ok(())
     }
 
-    /// Drops the oldest observations if the history is full.
+    /// Drops the oldest observations if one more would fill the history.
     fn make_room(&mut self) {
-        if self.settings.history.is_none_or(|history| self.n_stored() < history) {
+        let Some(history) = self.settings.history else { return };
+        if self.n_stored() + 1 < 2 * self.settings.apart(history) {
             return;
         }
-        let Some(next) = self.later_anchors.pop_front() else { return };
+        let Some(next) = self.next_anchor.take() else { return };
         let base = self.model.base();
         let dropped = next.step - self.anchor.step;
         self.outputs.drain(..dropped * base.d_obs());
@@ -380,7 +380,7 @@ impl<'m> Tracker<'m> {
 
     /// Steps until the code moves again.
     pub(crate) fn until_move(&self, drift: &Drift) -> usize {
-        let last = self.later_anchors.back().unwrap_or(&self.anchor).step;
+        let last = self.next_anchor.as_ref().unwrap_or(&self.anchor).step;
         drift.stretch.saturating_sub(self.n_observed_steps() - last).max(1)
     }
 

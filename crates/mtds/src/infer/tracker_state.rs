@@ -1,7 +1,7 @@
 //! A tracker between two observations as plain data: saved and restored, it goes on to the same bits.
 //!
 //! ```text
-//! state = settings · random generator · anchor (prior, carried state) and anchors to come
+//! state = settings · random generator · anchor (prior, carried state) and the next
 //!         · outputs and inputs since the anchor · posterior of the last update
 //! ```
 //! The model is no part of it. What is stored is checked on the way in: sizes against the model, all numbers for
@@ -23,7 +23,7 @@ pub struct TrackerState {
     settings: Online,
     random: Random,
     anchor: StoredAnchor,
-    later_anchors: Vec<StoredAnchor>,
+    next_anchor: Option<StoredAnchor>,
     /// Model units, row by row; `None` where missing.
     outputs: Vec<Option<f64>>,
     /// What drives the base model.
@@ -130,7 +130,7 @@ impl TrackerState {
     fn check(&self, sizes: &Sizes) -> Result<()> {
         self.settings.validate()?;
         self.check_history(sizes)?;
-        std::iter::once(&self.anchor).chain(&self.later_anchors).try_for_each(|a| a.check(sizes))?;
+        std::iter::once(&self.anchor).chain(&self.next_anchor).try_for_each(|a| a.check(sizes))?;
         self.check_order(sizes)?;
         if let Some(value) = self.evidence_before {
             check_finite("log evidence of the tracker's state", &[value])?;
@@ -167,7 +167,7 @@ impl TrackerState {
     /// Anchors rise from the first stored step to the last, and no more is known than was observed.
     fn check_order(&self, sizes: &Sizes) -> Result<()> {
         let last = self.n_observed_steps(sizes.d_obs);
-        let steps = std::iter::once(&self.anchor).chain(&self.later_anchors).map(|anchor| anchor.step);
+        let steps = std::iter::once(&self.anchor).chain(&self.next_anchor).map(|anchor| anchor.step);
         let steps: Vec<usize> = steps.collect();
         let rise = steps.windows(2).all(|pair| pair[0] < pair[1]) && steps.iter().all(|&step| step <= last);
         let stored = last - self.anchor.step.min(last);
@@ -188,7 +188,7 @@ impl<'m> Tracker<'m> {
             settings: self.settings.clone(),
             random: self.random.clone(),
             anchor: StoredAnchor::of(&self.anchor),
-            later_anchors: self.later_anchors.iter().map(StoredAnchor::of).collect(),
+            next_anchor: self.next_anchor.as_ref().map(StoredAnchor::of),
             outputs: self.outputs.iter().copied().map(finite).collect(),
             inputs: self.inputs.clone(),
             front: self.front.0.clone(),
@@ -206,11 +206,11 @@ impl<'m> Tracker<'m> {
     /// [`Error::NotFinite`]; [`Error::Setting`] for settings out of range.
     pub fn restore(model: &'m Model, state: TrackerState) -> Result<Self> {
         state.check(&Sizes::of(model, &state.settings))?;
-        let TrackerState { settings, random, anchor, later_anchors, outputs, inputs, posterior, .. } = state;
+        let TrackerState { settings, random, anchor, next_anchor, outputs, inputs, posterior, .. } = state;
         let (front, seed_inputs) = (state.front, state.seed_inputs);
         let mut tracker = Self::new(model, settings, random)?;
         tracker.anchor = anchor.restore();
-        tracker.later_anchors = later_anchors.into_iter().map(StoredAnchor::restore).collect();
+        tracker.next_anchor = next_anchor.map(StoredAnchor::restore);
         tracker.outputs = outputs.into_iter().map(|y| y.unwrap_or(f64::NAN)).collect();
         tracker.inputs = inputs;
         tracker.front = FrontState(front);

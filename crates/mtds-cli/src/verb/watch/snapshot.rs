@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const FORMAT: &str = "mtds watch 1";
+const FORMAT: &str = "mtds watch 2";
 
 /// Where a watch stands.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,6 +25,12 @@ pub(super) struct Snapshot {
     /// How new sequences are followed.
     pub(super) online: Online,
     pub(super) series: BTreeMap<String, StoredSeries>,
+}
+
+/// What says how to read the rest.
+#[derive(Deserialize)]
+struct Kind {
+    format: String,
 }
 
 /// A name for a model that changes with any of its bytes.
@@ -54,11 +60,14 @@ impl Snapshot {
     pub(super) fn load(path: &Path, model: &str) -> Result<Self> {
         let shown = path.display();
         let bytes = std::fs::read(path).with_context(|| format!("{shown}: cannot read"))?;
-        let snapshot: Self = serde_json::from_slice(&bytes)
-            .with_context(|| format!("{shown}: not a snapshot that this program can read"))?;
-        if snapshot.format != FORMAT {
-            bail!("{shown}: expected the format `{FORMAT}`, found `{}`", snapshot.format);
+        let unreadable = || format!("{shown}: not a snapshot that this program can read");
+        let Kind { format } = serde_json::from_slice(&bytes).with_context(unreadable)?;
+        if format != FORMAT {
+            bail!(
+                "{shown}: expected the format `{FORMAT}`, found `{format}`, which another version of this program wrote"
+            );
         }
+        let snapshot: Self = serde_json::from_slice(&bytes).with_context(unreadable)?;
         if snapshot.model != model {
             bail!("{shown}: a snapshot of another model; give the model that was watched with");
         }
