@@ -356,7 +356,10 @@ impl<'m> Tracker<'m> {
     /// Where nothing fits the observations there is no mixture: the prior stands in, and they are forgotten.
     fn anchor_here(&mut self) -> Result<Option<Anchor>> {
         let Some(posterior) = &self.posterior else { return Ok(None) };
-        let mixture = posterior.mixture().unwrap_or(&self.anchor.prior);
+        let mixture = match posterior.mixture() {
+            Some(mixture) => &as_known(mixture, posterior.diagnostics().ess)?,
+            None => &self.anchor.prior,
+        };
         let states = self.beliefs(posterior.draws())?;
         let (draws, mixture) = match self.drift() {
             Some(drift) => (drift.moved(posterior.draws(), &mut self.random), drift.widened(mixture)?),
@@ -396,6 +399,14 @@ impl<'m> Tracker<'m> {
     pub(crate) fn random(&mut self) -> &mut Random {
         &mut self.random
     }
+}
+
+/// The mixture, as far as this many effective draws know it: covariances times 1 + (d + 2) / n.
+///
+/// Errors of its means and covariances are carried from anchor to anchor, and outgrow a posterior that narrows with every observation.
+/// The factor is about that of the predictive distribution of a Gaussian known from n draws: it forgets as fast as errors come in.
+fn as_known(mixture: &GaussianMixture, draws: f64) -> Result<GaussianMixture> {
+    mixture.tilted(1.0 + (mixture.dim() + 2) as f64 / draws.max(1.0))
 }
 
 impl Model {
