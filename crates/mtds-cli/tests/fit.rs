@@ -43,32 +43,6 @@ fn a_fit_leaves_a_model_that_its_settings_replay_to_the_same_bits() {
 }
 
 #[test]
-fn every_base_model_is_fitted_by_name() {
-    let folder = folder_with("pushed.csv", &families::pushed(12, 3));
-    let brief = SHORT.replace("--start-steps 30 --refine-steps 50", "--start-steps 10 --refine-steps 10");
-    for (kind, with) in [
-        ("lds", ""),
-        ("kalman", ""),
-        ("rnn", "--residual"),
-        ("ornn", ""),
-        ("gru", "--front 8 --bottleneck 2 --front-skip"),
-        ("layered", "--front 8 --front-seed 2"),
-        ("pd", ""),
-    ] {
-        // Behind a network there is no start from draws of the prior.
-        let brief = if with.contains("front") { "--hidden 8 --refine-steps 10" } else { &brief };
-        let line = format!("fit pushed.csv -o {kind} {brief} --base {kind} {with}");
-        let document = json(folder.path(), &line);
-        assert_eq!(document["settings"]["base"], kind);
-        // Every number of the table is one: NaN would be null.
-        let rows = document["rows"].as_array().expect("a table");
-        assert!(!rows.is_empty() && !rows.iter().any(|row| row["rmse"].is_null()), "{kind}: {rows:?}");
-        let config = fs::read_to_string(folder.path().join(kind).join("config.json")).expect("there");
-        assert!(config.contains(&format!("\"{kind}\"")), "{kind}: {config}");
-    }
-}
-
-#[test]
 fn choices_are_said_with_their_reasons() {
     let folder = growth();
     let line = "fit growth.csv -o model --hidden 8 --start-steps 10 --refine-steps 20 --particles 64";

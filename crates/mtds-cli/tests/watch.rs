@@ -5,7 +5,7 @@ mod noise;
 mod program;
 
 use noise::Noise;
-use program::{command, must, must_fail, stderr};
+use program::{command, must, must_fail, stderr, told};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -29,18 +29,7 @@ fn folder() -> &'static Path {
 }
 
 fn output(line: &str, input: &[u8]) -> Output {
-    let mut child = command(folder(), line)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let (mut stdin, input) = (child.stdin.take().expect("piped"), input.to_vec());
-    // A thread of its own: the program answers while it is fed.
-    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().expect("ended");
-    feeder.join().expect("fed");
-    output
+    told(folder(), line, input)
 }
 
 #[track_caller]

@@ -17,9 +17,11 @@ Examples:
       what is in the file
 ";
 
+const SUBJECT: &str = "The directory of a model; or a family: CSV, Parquet, JSON lines or NPZ, also gzipped, `-` for stdin, with --format";
+
 /// What was typed after `mtds inspect`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("data", |data| data.help(SUBJECT)))]
 pub struct InspectArguments {
     /// The family, or the directory of a model.
     #[command(flatten)]

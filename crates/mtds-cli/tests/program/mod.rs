@@ -1,6 +1,7 @@
 //! Runs the program as a person would, in a folder of its own.
 #![allow(dead_code)]
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -41,4 +42,20 @@ pub fn stderr(output: &Output) -> String {
 #[track_caller]
 pub fn json(folder: &Path, line: &str) -> serde_json::Value {
     serde_json::from_str(&must(folder, &format!("{line} --json"))).expect("one JSON document")
+}
+
+/// What the program says to `input`.
+pub fn told(folder: &Path, line: &str, input: &[u8]) -> Output {
+    let mut child = command(folder, line)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let (mut stdin, input) = (child.stdin.take().expect("piped"), input.to_vec());
+    // A thread of its own: the program answers while it is fed, and may end before all is read.
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("the program ends");
+    feeder.join().expect("fed");
+    output
 }
