@@ -3,11 +3,12 @@
 //!
 //! ```text
 //! arguments  what was typed        →  plan  what it means, validated  →  verb  one file each
-//! base       base models by name      interrupt, tensorboard
+//! base       base models by name      interrupt, tensorboard, advice (options that help with a file)
 //! progress   stderr only              table, output   the terminal and the files left behind
 //! chart      numbers → inline SVG     report          sections → one self-contained page
 //! ```
 
+pub mod advice;
 pub mod arguments;
 pub mod base;
 pub mod chart;

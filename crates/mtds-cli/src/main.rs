@@ -2,6 +2,7 @@
 //! well, 1 when the work failed, 2 when the arguments were wrong.
 
 use anyhow::Result;
+use mtds_cli::advice;
 use mtds_cli::arguments::{Arguments, DataArguments, MocapArguments, ReproduceArguments, Verb};
 use mtds_cli::interrupt::Interrupt;
 use mtds_cli::plan::{
@@ -18,6 +19,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", said(&error));
+            if let Some(option) = advice::option_for(&error) {
+                eprintln!("  try: {option}");
+            }
             ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
         }
     }

@@ -132,6 +132,22 @@ fn data_that_cannot_be_learned_from_are_named_by_row() {
 }
 
 #[test]
+fn the_option_that_helps_with_a_file_is_named() {
+    for (name, text, option) in [
+        ("uneven.csv", "series,t,y\na,0,1\na,1,2\na,2,1\na,3.5,1\n", "--resample 1,"),
+        ("twice.csv", "series,t,y\na,0,1\na,0,2\na,1,1\n", "--series COLUMN"),
+        ("columns.csv", "who,t,y\na,0,1\n", "--series COLUMN"),
+        ("hours.csv", "series,hour,y\na,0,1\n", "--time COLUMN"),
+        ("table.dat", "series,t,y\na,0,1\n", "--format csv"),
+        ("inputs.csv", "series,t,y,u\na,0,1,1\na,1,2,1\na,4,1,1\n", "--resample-by linear"),
+    ] {
+        let folder = folder_with(name, text);
+        let said = must_fail(folder.path(), &format!("fit {name} -o model"), 1);
+        assert!(said.contains("\n  try: ") && said.contains(option), "{name}: {said}");
+    }
+}
+
+#[test]
 fn a_model_is_replaced_only_by_force() {
     let folder = growth();
     must(folder.path(), &format!("fit growth.csv -o model {SHORT}"));

@@ -128,7 +128,7 @@ pub enum Problem {
 
     /// Times are not steps of one length.
     #[error(
-        "expected steps of one length, {expected}, found one of {found} in sequence `{series}`, from row \
+        "expected steps of one length, {expected} as mostly here, found one of {found} in sequence `{series}`, from row \
          {before_row}; resample to a step, by mean or linearly"
     )]
     Irregular { series: String, expected: String, found: String, before_row: u64 },

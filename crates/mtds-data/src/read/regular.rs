@@ -208,7 +208,7 @@ fn irregular(data: &Collector<'_>, ordered: &Ordered, j: usize, expected: f64, f
     };
     let problem = Problem::Irregular {
         series: data.series[data.series_of[entries.1] as usize].id.clone(),
-        expected: format!("{} as mostly here", duration(expected)),
+        expected: duration(expected),
         found: duration(found),
         before_row: data.rows[entries.0],
     };
