@@ -1,5 +1,6 @@
 //! The map of codes: every member at its code, or at the two directions in which codes differ most.
 
+use super::Figure;
 use crate::chart::{Picture, Point, Scatter, Words};
 use anyhow::Result;
 use mtds::predict::PrincipalAxes;
@@ -52,8 +53,20 @@ impl CodeMap {
         Ok(Self { axes, places, names })
     }
 
-    /// The picture, with labels as colours: a ramp for many numbers, else one colour for each of the most frequent.
-    pub fn picture(&self, members: &[Member]) -> Picture {
+    /// The picture with what there is to say of it.
+    pub fn figure(&self, members: &[Member]) -> Figure {
+        let mut caption =
+            "Every dot is one member at the mean of its code; members near each other behave alike."
+                .to_owned();
+        if members.iter().any(|member| member.label.is_some()) {
+            caption += " Colours are labels, which learning never saw: where they form regions or change smoothly, the code has found them.";
+        }
+        Figure { pictures: vec![self.picture(members)], caption: caption.into() }
+    }
+
+    /// The picture, with labels as colours: a ramp for many numbers, else one colour for each of the most frequent; one for all
+    /// where there are no labels.
+    fn picture(&self, members: &[Member]) -> Picture {
         let labels: Vec<Option<&str>> = members.iter().map(|member| member.label.as_deref()).collect();
         let numbers: Option<Vec<f64>> =
             labels.iter().map(|label| label.and_then(|l| l.parse().ok())).collect();
@@ -61,6 +74,9 @@ impl CodeMap {
         let as_numbers = numbers.filter(|_| groups.len() > COLOURS);
         let shown = if as_numbers.is_some() { vec![] } else { shown_groups(&groups) };
         let group = |label: Option<&str>| {
+            if groups.is_empty() {
+                return Some(0);
+            }
             let place = label.and_then(|label| shown.iter().position(|name| name == label));
             place.or_else(|| label.filter(|_| !shown.is_empty()).map(|_| shown.len() - 1))
         };
@@ -72,7 +88,7 @@ impl CodeMap {
         };
         Scatter {
             words: Words::new("Map of the codes", &self.names.0, &self.names.1)
-                .describe("Map of the members by their codes, coloured by label"),
+                .describe("Map of the members by their codes"),
             points: (0..members.len()).map(point).collect(),
             colour: if as_numbers.is_some() { "label".into() } else { String::new() },
             groups: shown.clone(),
@@ -128,6 +144,15 @@ mod tests {
         let picture = CodeMap::of(&many).expect("a map").picture(&many);
         let keys: Vec<_> = picture.keys.iter().map(|key| key.label.as_str()).collect();
         assert_eq!(keys, ["a", "b", "c", "d", "e", "2 other labels"]);
+    }
+
+    #[test]
+    fn colours_are_explained_where_there_are_labels() {
+        for (labels, said) in [(["slow", ""], true), (["", ""], false)] {
+            let some = members(&labels, 2);
+            let figure = CodeMap::of(&some).expect("a map").figure(&some);
+            assert_eq!(format!("{:?}", figure.caption).contains("Colours"), said, "{labels:?}");
+        }
     }
 
     #[test]

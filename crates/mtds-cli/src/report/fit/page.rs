@@ -104,12 +104,7 @@ fn settled_range(curve: &Curve) -> Option<Range> {
 
 fn codes(report: &FitReport) -> Option<Section> {
     let map = report.map.as_ref()?;
-    let figure = Figure {
-        pictures: vec![map.picture(&report.members)],
-        caption: "Every dot is one member at the mean of its code; members near each other behave alike. Colours are \
-                  labels, which learning never saw: where they form regions or change smoothly, the code has found them."
-            .into(),
-    };
+    let figure = map.figure(&report.members);
     let explanation = "A code of a few numbers says how a member differs from the others.";
     let mut section = Section::new("Where the members lie", explanation).with(Block::Figure(figure));
     if !report.explained.is_empty() {

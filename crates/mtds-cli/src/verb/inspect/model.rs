@@ -4,7 +4,7 @@ use crate::explained::{ExplainedRow, explained_of};
 use crate::output::print;
 use crate::plan::{CodesFile, Format, InspectPlan};
 use crate::report::code_map::CodeMap;
-use crate::report::{Block, Figure, Page, Section};
+use crate::report::{Block, Page, Section};
 use crate::table::{Align, TextTable, percent};
 use crate::usage::{self, usage_of};
 use anyhow::{Context, Result};
@@ -162,12 +162,7 @@ fn explained_table(rows: &[ExplainedRow], d_code: usize) -> String {
 }
 
 fn page(path: &Path, bundle: &ModelBundle, map: &CodeMap) -> Page {
-    let figure = Figure {
-        pictures: vec![map.picture(&bundle.members)],
-        caption: "Every dot is one member of the family at the mean of its code; members near each other behave alike. \
-                  Colours are labels, which learning never saw."
-            .into(),
-    };
+    let figure = map.figure(&bundle.members);
     let settings = facts(bundle).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Page {
         title: "Map of the codes".into(),
