@@ -36,14 +36,23 @@ fn the_page_has_the_tables_of_the_result() {
     let line = |start: String| {
         page.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("no row `{start}`"))
     };
-    for method in ["mco", "elbo", "iwae", "pooled", "last value", "true parameters"] {
+    for method in [
+        "mco",
+        "elbo",
+        "iwae",
+        "amortised",
+        "amortised, by its network",
+        "pooled",
+        "last value",
+        "true parameters",
+    ] {
         let line = line(format!("| {method} |"));
         for key in ["rmse", "nll"] {
             let expected = written(&scores(&result, method, key));
             assert!(line.contains(&expected), "page: {line}\nresult: {key} {expected}");
         }
     }
-    for method in ["mco", "elbo", "iwae"] {
+    for method in ["mco", "elbo", "iwae", "amortised"] {
         let line = line(format!("| codes, {method} |"));
         for key in ["r2_codes", "r2_theta"] {
             let expected = written(&recovery(&result, method, key));

@@ -1,6 +1,7 @@
 //! Forecasts of held-out patients after a few steps, beside those that know less, and one that knows everything.
 
-use mtds::infer::Tracker;
+use mtds::infer::{Proposed, Tracker};
+use mtds::learn::LearnedNetwork;
 use mtds::model::{CodePacks, Start};
 use mtds::predict::{CENTRAL_LEVELS, DrawNoise, Forecast, Scores, SequenceScore, last_value, score};
 use mtds::random::stream;
@@ -43,6 +44,26 @@ pub(super) fn scores(
 ) -> Result<Vec<ScoreRow>> {
     let forecast = |i: usize, seen: usize| follow(learned, settings, patients, i, seen);
     rows(method, settings, patients, &forecast)
+}
+
+/// Scores of the model that was learned with a network, where this proposes the codes and importance weights correct it.
+pub(super) fn network_scores(
+    network: &LearnedNetwork,
+    learned: &Learned,
+    settings: &Settings,
+    patients: &Patients,
+) -> Result<Vec<ScoreRow>> {
+    let forecast = |i: usize, seen: usize| {
+        let (outputs, inputs) =
+            (patients.test.sequence(i).outputs().slice(0..seen), patients.test.inputs_of(i));
+        let (model, mut random) = (&learned.model, stream(settings.seed, STREAM + i as u64));
+        let past = inputs.map(|inputs| inputs.slice(0..seen));
+        let given = (&outputs, past.as_ref());
+        let noise = learned.online.noise;
+        let posterior = model.infer_amortised(network, given, noise, &Proposed::default(), &mut random)?;
+        model.forecast(&posterior, &outputs, inputs, settings.n_time - seen, &mut random)
+    };
+    rows("amortised, by its network", settings, patients, &forecast)
 }
 
 /// Scores of one system for all, of the last value, and of the true parameters.

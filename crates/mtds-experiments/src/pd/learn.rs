@@ -45,7 +45,7 @@ impl Way {
             Self::Mco => "mco",
             Self::Elbo => "elbo",
             Self::Iwae => "iwae",
-            Self::Amortised => "elbo, amortised",
+            Self::Amortised => "amortised",
         }
     }
 

@@ -55,6 +55,9 @@ pub fn run(settings: &Settings, observer: &mut dyn FnMut(&str, &Progress) -> Con
     for &way in &settings.ways {
         let learned = learn(way, settings, &patients.training, &mut |step| observer(way.name(), step))?;
         findings.scores.extend(forecast::scores(way.name(), &learned, settings, &patients)?);
+        if let Some(network) = &learned.network {
+            findings.scores.extend(forecast::network_scores(network, &learned, settings, &patients)?);
+        }
         findings.recovery.extend(recovery::rows(way.name(), &learned, settings, &patients)?);
         let row = |usage| UsageRow { method: way.name().into(), usage };
         findings.usage.extend(learned.usage.map(row));

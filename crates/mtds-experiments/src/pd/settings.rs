@@ -57,7 +57,7 @@ impl Settings {
     pub fn new(scale: Scale, seed: u64) -> Self {
         let (n_test, effort, ways) = match scale {
             Scale::Quick => (60, 0.25, vec![Way::Elbo]),
-            Scale::Full => (200, 0.5, vec![Way::Mco, Way::Elbo, Way::Iwae]),
+            Scale::Full => (200, 0.5, vec![Way::Mco, Way::Elbo, Way::Iwae, Way::Amortised]),
         };
         Self { n_training: 128, n_test, n_time: 40, seen: vec![5, 10, 20], code: 4, effort, ways, seed }
     }

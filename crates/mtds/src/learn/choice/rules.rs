@@ -205,11 +205,13 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     by.fill("start_noise", &mut w.start_noise, start_noise(work));
     let codes = by.fill("refine_particles", &mut w.refine_particles, refine_particles(learn));
     let refine_cost = (codes * work.pieces) as f64 * work.per_step;
-    let refine_steps = by.fill("refine_steps", &mut w.refine_steps, steps(4000.0, effort, refine_cost));
+    let is_network = w.amortised.is_some_and(|units| units > 0);
+    let usual = if is_network { 8000.0 } else { 4000.0 };
+    let refine_steps = by.fill("refine_steps", &mut w.refine_steps, steps(usual, effort, refine_cost));
     variational::fill(by, w, learn, refine_steps);
     let why = "2 % of an output's deviation: closer is rarely real";
     by.fill("least_noise", &mut w.least_noise, (0.018, why));
-    by.fill("learning_rate", &mut w.learning_rate, learning_rate(start, work.pieces));
+    by.fill("learning_rate", &mut w.learning_rate, learning_rate(start, work.pieces, is_network));
     by.fill("l2", &mut w.l2, l2(start, work));
     by.fill("patience", &mut w.patience, (10, "a quarter of the checks without gain"));
 }
@@ -364,8 +366,9 @@ fn start_noise(work: &Work) -> (f64, String) {
     (s, format!("with about {:.0} values per sequence, prior draws resolve no less", work.observed))
 }
 
-fn learning_rate(start: Beginning, pieces: usize) -> (f64, &'static str) {
+fn learning_rate(start: Beginning, pieces: usize, is_network: bool) -> (f64, &'static str) {
     match (start, pieces) {
+        _ if is_network => (1e-2, "a network learns slowly, as tried on patients"),
         (Beginning::Prior | Beginning::None, _) => (2e-3, "as tried on oscillators"),
         (Beginning::Effects, n) if n <= 4 => (3e-4, "small, to stay near the effects that were found"),
         (Beginning::Effects, _) => (6e-4, "small, to stay near the effects that were found"),
