@@ -17,7 +17,7 @@ class Family:
     roles: str
     #: Steps after which the rest of a sequence is forecast.
     seen: tuple
-    #: Options of `mtds fit` among which validation chooses; the first are, or are near, what it chooses by itself.
+    #: Options of `mtds fit` among which validation chooses; the first is what it chooses by itself; `mco` learns a linear system that is sure of its state.
     candidates: tuple
 
     def members(self, names, roles):
@@ -30,19 +30,26 @@ FAMILIES = {
         title="growth of chicks",
         roles="TVLTLL",
         seen=(3, 5, 8),
-        candidates=("--l2 3", "--l2 3 --code 2 --state 2", "--start effects"),
+        candidates=("", "--code 2 --state 2", "--learn mco --l2 3", "--learn mco --l2 3 --code 2 --state 2", "--start effects"),
     ),
     "infusion": Family(
         title="drug in the blood",
         roles="TVLTLL",
         seen=(6, 10, 20),
-        candidates=("--l2 8", "--l2 8 --state 3"),
+        candidates=("", "--state 3", "--learn mco --l2 8", "--learn mco --l2 8 --state 3"),
     ),
     "handwriting": Family(
         title="handwriting",
         # Each shape is drawn seven times in a row.
         roles="LLLLVTT",
         seen=(3, 5, 10),
-        candidates=("", "--code 6 --state 6", "--code 8 --state 8", "--base gru --code 6"),
+        candidates=(
+            "",
+            "--code 8 --state 8",
+            "--learn mco",
+            "--learn mco --code 6 --state 6",
+            "--learn mco --code 8 --state 8",
+            "--base gru --code 6",
+        ),
     ),
 }

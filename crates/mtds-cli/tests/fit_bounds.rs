@@ -134,9 +134,9 @@ fn collapse_is_said_with_what_to_try() {
 fn options_of_bounds_are_wrong_without_one() {
     let folder = folder();
     for (options, part) in [
-        ("--hard-steps 10", "--hard-steps"),
-        ("--amortised", "--amortised"),
-        ("--temperature 0.5", "--temperature"),
+        ("--learn mco --hard-steps 10", "--hard-steps"),
+        ("--learn mco --amortised", "--amortised"),
+        ("--learn mco --temperature 0.5", "--temperature"),
         ("--learn elbo --start-steps 10", "--start-steps"),
         ("--learn elbo --temperature 0", "--temperature"),
     ] {

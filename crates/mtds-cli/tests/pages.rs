@@ -92,7 +92,7 @@ fn choosing_a_model_runs() {
     runs(
         include_str!("../../../docs/choosing-a-model.md"),
         12,
-        &["as-lds", "as-gru", "selected", "starts", "doses"],
+        &["as-chosen", "as-lds", "selected", "starts", "doses"],
     );
 }
 

@@ -45,7 +45,7 @@ pub struct WatchArguments {
     #[arg(long, value_enum, value_name = "HOW", default_value = "hold")]
     pub future: FutureName,
 
-    /// Steps of history over which the posterior is exact; what is older is carried forward [default: 64]
+    /// Steps of history over which the posterior is exact; what is older is carried forward [default: 64; 32 where the state is random]
     #[arg(long, value_name = "STEPS")]
     pub history: Option<usize>,
 

@@ -61,7 +61,7 @@ impl CodeMap {
         if members.iter().any(|member| member.label.is_some()) {
             caption += " Colours are labels, which learning never saw: where they form regions or change smoothly, the code has found them.";
         }
-        Figure { pictures: vec![self.picture(members)], caption: caption.into() }
+        Figure { pictures: vec![self.picture(members)], caption }
     }
 
     /// The picture, with labels as colours: a ramp for many numbers, else one colour for each of the most frequent; one for all

@@ -94,7 +94,7 @@ pub fn learn(
 ) -> Result<Learned> {
     let base = || Base::from(Pharmacodynamic::new(1, 1, 1));
     let (choices, _) =
-        Choices::resolve(&way.wishes(settings), &Facts::of(training), &|_, _| base().blocks())?;
+        Choices::resolve(&way.wishes(settings), &Facts::of(training), &|_, _, _| base().blocks())?;
     let split = SplitPlan { validation: choices.validation, test: 0.0, strata: Strata::Whole };
     let split = split.split(training, settings.seed)?;
     let (family, held_out) = (training.subset(&split.train)?, training.subset(&split.validation)?);

@@ -46,8 +46,8 @@ pub fn run(plan: &FitPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Res
     }
     let read = plan.source.read()?;
     read.notes.iter().for_each(|note| say(&plan, &format!("note: {note}")));
-    let kind = kind(&plan, earlier.as_ref())?;
-    carry_out(&plan, interrupt, &read, kind, earlier)?;
+    check_base(&plan, earlier.as_ref())?;
+    carry_out(&plan, interrupt, &read, earlier)?;
     result(&plan, stdout)
 }
 
@@ -58,14 +58,20 @@ fn say(plan: &FitPlan, line: &str) {
     }
 }
 
-/// The kind of base model that was asked for, now or earlier.
-fn kind(plan: &FitPlan, earlier: Option<&FitState>) -> Result<BaseKind, UsageError> {
+/// Refuses base models that nobody knows, asked for now or earlier.
+fn check_base(plan: &FitPlan, earlier: Option<&FitState>) -> Result<(), UsageError> {
     let name = earlier.map(|state| state.choices.base.as_str()).or(plan.wishes.base.as_deref());
-    let name = name.unwrap_or(BaseKind::Lds.name());
-    BaseKind::named(name).ok_or_else(|| {
-        let known: Vec<_> = BaseKind::value_variants().iter().map(|kind| kind.name()).collect();
-        UsageError::new("--base", format!("found `{name}`, which is no base model"), known.join(", "))
-    })
+    match name.filter(|name| BaseKind::named(name).is_none()) {
+        Some(name) => {
+            let known: Vec<_> = BaseKind::value_variants().iter().map(|kind| kind.name()).collect();
+            Err(UsageError::new(
+                "--base",
+                format!("found `{name}`, which is no base model"),
+                known.join(", "),
+            ))
+        }
+        None => Ok(()),
+    }
 }
 
 /// What is left to do once the data are there.
@@ -73,12 +79,11 @@ fn carry_out(
     plan: &FitPlan,
     interrupt: &Interrupt,
     read: &ReadFamily,
-    kind: BaseKind,
     earlier: Option<FitState>,
 ) -> Result<()> {
     let mut state = match earlier {
         Some(state) => state.of_family(&read.family)?,
-        None => prepare::first_state(plan, &read.family, kind)?,
+        None => prepare::first_state(plan, &read.family)?,
     };
     say(plan, document::choices(&state, plan.common.verbosity).trim_end());
     let parts = prepare::Parts::of(&read.family, &state)?;

@@ -15,11 +15,13 @@ const SELECTION: f64 = 0.2;
 ///
 /// # Errors
 /// A [`UsageError`] for settings out of range.
-pub(super) fn first_state(plan: &FitPlan, family: &Family, kind: BaseKind) -> Result<FitState> {
+pub(super) fn first_state(plan: &FitPlan, family: &Family) -> Result<FitState> {
     let facts = Facts::of(family);
     let selects = !plan.select_code.is_empty();
     let ours = Wishes { selection: selects.then_some(SELECTION), ..Wishes::default() };
-    let blocks = |state, driven| kind.sized(state, facts.d_obs, driven).blocks();
+    let blocks = |name: &str, state, driven| {
+        BaseKind::named(name).map_or(vec![], |kind| kind.sized(state, facts.d_obs, driven).blocks())
+    };
     let (choices, mut reasons) =
         Choices::resolve(&plan.wishes.clone().or(ours), &facts, &blocks).map_err(usage)?;
     if plan.wishes.selection.is_none() && selects {

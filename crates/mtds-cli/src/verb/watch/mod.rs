@@ -28,8 +28,9 @@ use std::io::{BufRead, ErrorKind, Write};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-/// Steps of history unless others are asked for.
-const HISTORY: usize = 64;
+/// Steps of history unless others are asked for: where the state is a function of the code, and where it is random and the past is
+/// soon forgotten.
+const HISTORY: [usize; 2] = [64, 32];
 /// Most draws of a posterior: one line tells less than the five after which a posterior is made anew elsewhere, and is waited for.
 const DRAWS: usize = 1000;
 /// How long Ctrl-C may go unheard while no line comes.
@@ -47,13 +48,15 @@ pub fn run(
     stdout: &mut dyn Write,
 ) -> Result<()> {
     let bundle = load_model(&plan.model)?;
-    let online = online(plan, online_of(&bundle));
+    let online = online(plan, &bundle);
     Job { plan, interrupt, online, input, stdout }.run(&bundle)
 }
 
 /// As the fit chose, but with an update after every line, from fewer draws, and a bounded history.
-fn online(plan: &WatchPlan, chosen: Online) -> Online {
-    let history = Some(plan.history.or(chosen.history).unwrap_or(HISTORY));
+fn online(plan: &WatchPlan, bundle: &ModelBundle) -> Online {
+    let chosen = online_of(bundle);
+    let usual = HISTORY[usize::from(bundle.model.base().stochastic().is_some())];
+    let history = Some(plan.history.or(chosen.history).unwrap_or(usual));
     let importance = AdaptiveImportance {
         first_samples: chosen.importance.first_samples.min(DRAWS),
         final_samples: chosen.importance.final_samples.min(DRAWS),

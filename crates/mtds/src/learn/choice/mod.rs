@@ -6,6 +6,7 @@
 //! ```
 //! Choices written down and given back as wishes are the same choices: that is how a fit is replayed.
 
+mod approach;
 mod build;
 mod facts;
 mod layered;

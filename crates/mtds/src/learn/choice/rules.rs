@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::{Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, layered, variational};
+use super::{Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, layered, variational};
 use crate::generator::{BlockSpec, Role};
 use crate::learn::ScalingRule;
 use crate::{Error, Result};
@@ -68,19 +68,19 @@ struct Work {
 impl Choices {
     /// All settings for a family with these facts, and why each is what it is.
     ///
-    /// `blocks` gives the blocks of θ of the base model for the size of its state and the width of what drives it.
+    /// `blocks` gives the blocks of θ of a base model by its name, the size of its state and the width of what drives it.
     ///
     /// # Errors
     /// [`Error::Setting`] for a wish that is out of range, with its key; [`Error::Unknown`] for a block that does not exist.
     pub fn resolve(
         wishes: &Wishes,
         facts: &Facts,
-        blocks: &dyn Fn(usize, usize) -> Vec<BlockSpec>,
+        blocks: &dyn Fn(&str, usize, usize) -> Vec<BlockSpec>,
     ) -> Result<(Self, Vec<Choice>)> {
         let (mut by, mut w) = (Chooser { table: vec![] }, wishes.clone());
         let work = parts(&mut by, &mut w, facts);
         let driven = layered::fill(&mut by, &mut w, facts);
-        let blocks = blocks(work.state, driven);
+        let blocks = blocks(w.base.as_deref().unwrap_or_default(), work.state, driven);
         model(&mut by, &mut w, facts, &work, &blocks);
         learning(&mut by, &mut w, facts, &work);
         new_members(&mut by, &mut w, &work);
@@ -163,12 +163,17 @@ impl Choices {
 
 /// The parts of the family, and the sizes that follow from it alone.
 fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
-    by.fill("base", &mut w.base, ("lds".to_owned(), "few numbers to learn, fast"));
+    let chosen = approach::base(w, facts);
+    let base = by.fill("base", &mut w.base, chosen);
     let validation = by.fill("validation", &mut w.validation, validation(facts));
     let selection = by.fill("selection", &mut w.selection, (0.0, "no code length to choose"));
     let segment = by.fill("segment", &mut w.segment, segment(facts));
     let state = by.fill("state", &mut w.state, state(facts));
-    work(facts, segment, state, validation + selection)
+    let work = work(facts, segment, state, validation + selection);
+    match base == approach::FILTERED {
+        true => Work { per_step: work.per_step * state as f64, ..work },
+        false => work,
+    }
 }
 
 /// What is learned.
@@ -197,7 +202,8 @@ fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &
 /// How it is learned.
 fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let effort = by.fill("effort", &mut w.effort, (1.0, "the usual number of steps"));
-    let learn = by.fill("learn", &mut w.learn, learn(facts, w.front.is_some_and(|units| units > 0)));
+    let chosen = approach::learn(w, facts);
+    let learn = by.fill("learn", &mut w.learn, chosen);
     let start = by.fill("start", &mut w.start, start(learn, work));
     let particles = by.fill("particles", &mut w.particles, particles(start, facts, work));
     let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
@@ -211,7 +217,7 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     variational::fill(by, w, learn, refine_steps);
     let why = "2 % of an output's deviation: closer is rarely real";
     by.fill("least_noise", &mut w.least_noise, (0.018, why));
-    by.fill("learning_rate", &mut w.learning_rate, learning_rate(start, work.pieces, is_network));
+    by.fill("learning_rate", &mut w.learning_rate, learning_rate(learn, start, (work.pieces, is_network)));
     by.fill("l2", &mut w.l2, l2(start, work));
     by.fill("patience", &mut w.patience, (10, "a quarter of the checks without gain"));
 }
@@ -295,20 +301,6 @@ fn scaling(facts: &Facts) -> (ScalingRule, &'static str) {
     }
 }
 
-/// The Monte-Carlo objective, unless a front stands before the base model.
-fn learn(facts: &Facts, is_front: bool) -> (LearnRule, &'static str) {
-    match facts.own_inputs {
-        _ if is_front => {
-            (LearnRule::Elbo, "a network before the base model learns with beliefs that follow each sequence")
-        }
-        false => (LearnRule::Mco, "one rollout of a draw serves every sequence"),
-        true => (
-            LearnRule::Mco,
-            "draws that follow each sequence; elbo learns beliefs instead, and did better on patients under doses: try it",
-        ),
-    }
-}
-
 fn start(learn: LearnRule, work: &Work) -> (Beginning, String) {
     match work.pieces {
         _ if learn != LearnRule::Mco => {
@@ -366,9 +358,14 @@ fn start_noise(work: &Work) -> (f64, String) {
     (s, format!("with about {:.0} values per sequence, prior draws resolve no less", work.observed))
 }
 
-fn learning_rate(start: Beginning, pieces: usize, is_network: bool) -> (f64, &'static str) {
+fn learning_rate(
+    learn: LearnRule,
+    start: Beginning,
+    (pieces, is_network): (usize, bool),
+) -> (f64, &'static str) {
     match (start, pieces) {
         _ if is_network => (1e-2, "a network learns slowly, as tried on patients"),
+        _ if learn == LearnRule::Elbo => (6e-3, "as tried on families with inputs of their own"),
         (Beginning::Prior | Beginning::None, _) => (2e-3, "as tried on oscillators"),
         (Beginning::Effects, n) if n <= 4 => (3e-4, "small, to stay near the effects that were found"),
         (Beginning::Effects, _) => (6e-4, "small, to stay near the effects that were found"),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::base::{Base, Lds};
+use crate::base::{Base, Lds, StochasticLds};
 use crate::generator::BlockSpec;
 use crate::learn::{RefineRule, StartRule};
 use crate::{Error, Model, random};
@@ -24,8 +24,19 @@ fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Drive) -> Facts {
 
 fn resolve(wishes: &Wishes, facts: &Facts) -> crate::Result<(Choices, Vec<Choice>)> {
     let blocks =
-        |state, driven| -> Vec<BlockSpec> { Base::from(Lds::new(state, facts.d_obs, driven)).blocks() };
+        |name: &str, state, driven| -> Vec<BlockSpec> { base(name, state, facts.d_obs, driven).blocks() };
     Choices::resolve(wishes, facts, &blocks)
+}
+
+fn base(name: &str, d_state: usize, d_obs: usize, d_input: usize) -> Base {
+    match name {
+        "kalman" => StochasticLds::new(d_state, d_obs, d_input).into(),
+        _ => Lds::new(d_state, d_obs, d_input).into(),
+    }
+}
+
+fn from_draws() -> Wishes {
+    Wishes { learn: Some(LearnRule::Mco), ..Wishes::default() }
 }
 
 #[test]
@@ -52,12 +63,32 @@ fn fronts_that_cannot_be_are_refused() {
     assert!(of(Wishes { bottleneck: Some(0), ..some(16) }, Drive::Ongoing).contains("expected 1 or more"));
     assert!(of(Wishes { front_seed: Some(60), ..some(16) }, Drive::Ongoing).contains("at most 59"));
     assert!(of(Wishes { front_rate: Some(0.0), ..some(16) }, Drive::Ongoing).contains("front_rate"));
-    assert!(of(Wishes { residual: Some(true), ..Wishes::default() }, Drive::Ongoing).contains("only rnn"));
+    let residual = Wishes { residual: Some(true), base: Some("lds".into()), ..Wishes::default() };
+    assert!(of(residual, Drive::Ongoing).contains("only rnn"));
+}
+
+#[test]
+fn the_base_model_and_the_way_to_learn_follow_from_the_family() {
+    let of = |wishes: Wishes, facts: &Facts| {
+        let (choices, _) = resolve(&wishes, facts).unwrap();
+        (choices.base, choices.learn, choices.start)
+    };
+    let is = |name: &str, learn, start| (name.to_owned(), learn, start);
+    let (usual, wide) = (facts(40, 60, 2, Drive::Impulse), facts(40, 60, 70, Drive::Ongoing));
+    let lds = || Wishes { base: Some("lds".into()), ..Wishes::default() };
+    let begin = Wishes { start: Some(Beginning::Prior), ..Wishes::default() };
+    assert_eq!(of(Wishes::default(), &usual), is("kalman", LearnRule::Iwae, Beginning::None));
+    assert_eq!(of(lds(), &usual), is("lds", LearnRule::Mco, Beginning::Prior));
+    assert_eq!(of(from_draws(), &usual), is("lds", LearnRule::Mco, Beginning::Prior));
+    assert_eq!(of(begin, &usual), is("lds", LearnRule::Mco, Beginning::Prior));
+    assert_eq!(of(Wishes::default(), &wide), is("lds", LearnRule::Iwae, Beginning::None));
+    let residual = Wishes { residual: Some(true), ..Wishes::default() };
+    assert_eq!(of(residual, &usual), is("rnn", LearnRule::Mco, Beginning::Prior));
 }
 
 #[test]
 fn the_oscillators_get_what_was_tried_on_them() {
-    let (choices, why) = resolve(&Wishes::default(), &facts(128, 80, 1, Drive::Impulse)).unwrap();
+    let (choices, why) = resolve(&from_draws(), &facts(128, 80, 1, Drive::Impulse)).unwrap();
     assert_eq!((choices.code, choices.state, choices.start), (4, 4, Beginning::Prior));
     assert_eq!((choices.scaling, choices.segment, choices.l2), (ScalingRule::InputUnits, 0, 100.0));
     assert!((choices.start_noise - 0.52).abs() < 1e-9);
@@ -67,7 +98,7 @@ fn the_oscillators_get_what_was_tried_on_them() {
 
 #[test]
 fn few_sequences_start_from_effects_and_none_is_held_out() {
-    let (choices, _) = resolve(&Wishes::default(), &facts(3, 40, 2, Drive::None)).unwrap();
+    let (choices, _) = resolve(&from_draws(), &facts(3, 40, 2, Drive::None)).unwrap();
     assert_eq!((choices.start, choices.validation, choices.code), (Beginning::Effects, 0.0, 2));
     assert!(choices.adapt.iter().any(|block| block == "initial_state"));
     assert!(choices.prior_std > 1.3 && choices.noise_spread > 0.2);
@@ -85,7 +116,7 @@ fn weights_of_few_short_sequences_are_held_less() {
 
 #[test]
 fn inputs_of_their_own_cost_rollouts() {
-    let (choices, _) = resolve(&Wishes::default(), &facts(200, 100, 3, Drive::Ongoing)).unwrap();
+    let (choices, _) = resolve(&from_draws(), &facts(200, 100, 3, Drive::Ongoing)).unwrap();
     assert_eq!((choices.particles, choices.scaling), (256, ScalingRule::All));
     assert!(choices.adapt.iter().any(|block| block == "feedthrough"));
     assert!(choices.start_steps < 2000);
@@ -154,11 +185,11 @@ fn bounds_are_learned_without_a_start_and_replay() {
 fn what_a_way_to_learn_does_not_have_is_refused() {
     let elbo = Some(LearnRule::Elbo);
     let bad = [
-        ("hard_steps", Wishes { hard_steps: Some(5), ..Wishes::default() }),
-        ("kl_warmup", Wishes { kl_warmup: Some(5), ..Wishes::default() }),
-        ("temperature", Wishes { temperature: Some(0.5), ..Wishes::default() }),
-        ("amortised", Wishes { amortised: Some(5), ..Wishes::default() }),
-        ("window", Wishes { window: Some(5), ..Wishes::default() }),
+        ("hard_steps", Wishes { hard_steps: Some(5), ..from_draws() }),
+        ("kl_warmup", Wishes { kl_warmup: Some(5), ..from_draws() }),
+        ("temperature", Wishes { temperature: Some(0.5), ..from_draws() }),
+        ("amortised", Wishes { amortised: Some(5), ..from_draws() }),
+        ("window", Wishes { window: Some(5), ..from_draws() }),
         ("start_steps", Wishes { learn: elbo, start_steps: Some(5), ..Wishes::default() }),
         ("particles", Wishes { learn: elbo, particles: Some(5), ..Wishes::default() }),
         ("hard_steps", Wishes { learn: elbo, hard_steps: Some(1 << 40), ..Wishes::default() }),
@@ -187,9 +218,9 @@ proptest! {
     ) {
         let facts = facts(n_seq, max_time, d_obs, drive);
         let (choices, why) = resolve(&Wishes::default(), &facts).unwrap();
-        let base = Base::from(Lds::new(choices.state, d_obs, facts.d_input));
+        let base = base(&choices.base, choices.state, d_obs, facts.d_input);
         let course = choices.course(&base).unwrap();
-        let RefineRule::Adapted(refine) = &course.refine else { panic!("mco by default") };
+        let RefineRule::Variational(refine) = &course.refine else { panic!("iwae by default") };
         refine.plan.check().unwrap();
         let scaling = crate::family::Scaling::identity(d_obs, facts.d_input);
         Model::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
