@@ -90,6 +90,28 @@ fn the_length_of_the_code_is_chosen_by_sequences_kept_apart() {
 }
 
 #[test]
+fn what_is_expected_of_new_members_is_decided_by_held_out_sequences_or_as_asked() {
+    let folder = folder_with("growth.csv", &families::growth(40, 5));
+    let fit = |model: &str, options: &str| {
+        format!("fit growth.csv -o {model} --hidden 8 --refine-steps 60 --state 2 {options}")
+    };
+    let decided = json(folder.path(), &fit("decided", ""));
+    let settings = &decided["settings"];
+    assert_eq!((&settings["prior"], &settings["calibrate"]), (&"auto".into(), &true.into()));
+    let trials = |document: &serde_json::Value, key: &str| document[key]["trials"].as_array().map(Vec::len);
+    assert_eq!((trials(&decided, "prior"), trials(&decided, "calibration")), (Some(3), Some(5)));
+    let said = must(folder.path(), &fit("around", "--prior aggregate -q"));
+    assert!(said.contains("codes of new members: around those of the members (spread"), "{said}");
+    assert!(said.contains("process noise: "), "{said}");
+    let card = fs::read_to_string(folder.path().join("around/README.md")).expect("a card");
+    assert!(card.contains("aggregate posterior of the training codes, mixture of 35"), "{card}");
+    must(folder.path(), "generate around --sample 3 --steps 10 -o new.csv");
+    let asked = json(folder.path(), &fit("asked", "--prior normal --calibrate false"));
+    assert_eq!((trials(&asked, "prior"), trials(&asked, "calibration")), (Some(0), Some(0)));
+    assert_eq!((&asked["prior"]["spread"], &asked["calibration"]["factor"]), (&().into(), &1.0.into()));
+}
+
+#[test]
 fn event_files_are_left_on_request() {
     let folder = growth();
     must(folder.path(), &format!("fit growth.csv -o model {SHORT} --tensorboard events"));

@@ -48,7 +48,7 @@ fn assert_nothing_half_written(folder: &Path, name: &str) {
         model(folder, name);
     }
     if let Ok(bytes) = fs::read(folder.join(format!("{name}.checkpoint"))) {
-        assert!(bytes.starts_with(b"mtds fit 1\n"), "a checkpoint begins as one");
+        assert!(bytes.starts_with(b"mtds fit 2\n"), "a checkpoint begins as one");
     }
 }
 
@@ -114,7 +114,7 @@ fn ctrl_c_leaves_a_checkpoint_that_goes_on_to_the_same_bits() {
 #[test]
 fn a_checkpoint_of_other_data_or_of_nothing_is_refused() {
     let folder = folder();
-    fs::write(folder.path().join("model.checkpoint"), "mtds fit 1\nrubbish").expect("written");
+    fs::write(folder.path().join("model.checkpoint"), "mtds fit 2\nrubbish").expect("written");
     let said = must_fail(folder.path(), &format!("{FIT} -o model --resume"), 1);
     assert!(said.contains("model.checkpoint") && said.contains("--force"), "{said}");
     let mut child = start(folder.path(), "-o other");

@@ -98,9 +98,17 @@ pub struct FitArguments {
     #[arg(long, value_name = "BLOCKS", value_delimiter = ',', help_heading = "Model")]
     pub share: Option<Vec<String>>,
 
-    /// Standard deviation of the prior over codes of new members
+    /// Where codes of new members are expected
+    #[arg(long, value_enum, help_heading = "Model")]
+    pub prior: Option<PriorName>,
+
+    /// Standard deviation of a normal prior over codes of new members
     #[arg(long, value_name = "STD", help_heading = "Model")]
     pub prior_std: Option<f64>,
+
+    /// Give process noise the size by which held-out sequences are forecast best
+    #[arg(long, value_name = "true|false", help_heading = "Model")]
+    pub calibrate: Option<bool>,
 
     /// How far the log noise of new members is expected above the learned one
     #[arg(long, value_name = "SHIFT", allow_negative_numbers = true, help_heading = "Model")]
@@ -215,6 +223,17 @@ pub enum LearnName {
     Elbo,
     /// The importance-weighted bound, tighter with more draws, likewise
     Iwae,
+}
+
+/// The prior over codes of new members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PriorName {
+    /// Around the members where held-out sequences are clearly likelier that way; else normal
+    Auto,
+    /// Normal around 0
+    Normal,
+    /// Around the codes of the members that taught the model
+    Aggregate,
 }
 
 /// From units of the data to units of the model.

@@ -24,7 +24,7 @@ pub use data::{
     ConvertArguments, DataArguments, GaitArguments, OscillatorsArguments, PharmacodynamicsArguments,
 };
 pub use evaluate::{BaselineName, EvaluateArguments};
-pub use fit::{BeginningName, FitArguments, LearnName, ScalingName};
+pub use fit::{BeginningName, FitArguments, LearnName, PriorName, ScalingName};
 pub use forecast::ForecastArguments;
 pub use generate::{DriveArguments, GenerateArguments};
 pub use help::{GROUPS, command};

@@ -1,10 +1,10 @@
 //! What `mtds fit` will do.
 
 use super::{CommonPlan, FitConfig, SourceConfig, SourcePlan, UsageError, directory};
-use crate::arguments::{BeginningName, FitArguments, LearnName, ScalingName};
+use crate::arguments::{BeginningName, FitArguments, LearnName, PriorName, ScalingName};
 use clap::ValueEnum;
 use mtds::learn::choice::Beginning;
-use mtds::learn::{LearnRule, ScalingRule, Wishes};
+use mtds::learn::{LearnRule, PriorRule, ScalingRule, Wishes};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -160,6 +160,11 @@ fn wishes(typed: &FitArguments) -> Wishes {
         LearnName::Elbo => LearnRule::Elbo,
         LearnName::Iwae => LearnRule::Iwae,
     };
+    let prior = |name| match name {
+        PriorName::Auto => PriorRule::Auto,
+        PriorName::Normal => PriorRule::Normal,
+        PriorName::Aggregate => PriorRule::Aggregate,
+    };
     Wishes {
         base: typed.base.and_then(|base| Some(base.to_possible_value()?.get_name().to_owned())),
         code: typed.code,
@@ -194,7 +199,9 @@ fn wishes(typed: &FitArguments) -> Wishes {
         l2: typed.l2,
         patience: typed.patience,
         effort: typed.effort,
+        prior: typed.prior.map(prior),
         prior_std: typed.prior_std,
+        calibrate: typed.calibrate,
         noise_shift: typed.noise_shift,
         noise_spread: typed.noise_spread,
     }

@@ -104,7 +104,7 @@ pub fn learn(
     while learner.run(observer)? == Status::Interrupted {}
     let unfinished =
         || Error::Setting { name: "steps".into(), why: "learning ended before its first step".into() };
-    let model = learner.fitted()?.ok_or_else(unfinished)?.model.with_prior(choices.prior())?;
+    let model = learner.fitted()?.ok_or_else(unfinished)?.model.with_prior(choices.normal_prior())?;
     let beliefs = learner.beliefs()?;
     Ok(Learned {
         model,

@@ -132,6 +132,12 @@ impl Family {
         self.sequences.len()
     }
 
+    /// The sequences of which some output was observed.
+    #[must_use]
+    pub fn observed(&self) -> Vec<usize> {
+        (0..self.n_seq()).filter(|&i| self.sequence(i).n_observed() > 0).collect()
+    }
+
     /// Number of outputs per step, at least 1.
     #[must_use]
     pub fn d_obs(&self) -> usize {

@@ -8,4 +8,4 @@ pub mod prior;
 pub use features::FeatureMap;
 pub use layout::{Block, BlockSpec, Layout, Role};
 pub use network::{Activation, Hidden, Network, Skip, Tape, Tensor};
-pub use prior::Prior;
+pub use prior::{AroundMembers, Prior};

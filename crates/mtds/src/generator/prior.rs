@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::infer::{GaussianMixture, Posterior};
+use crate::infer::GaussianMixture;
 use crate::{Error, Result};
 
 /// What is believed about a code before any observation.
 ///
 /// Learning always uses N(0, I). At test time the aggregate posterior of the training codes, q̄(z) =
-/// (1/N) Σ_i q_i(z), can stand in for it where the learned codes do not fill the prior; and a wider normal where few
-/// sequences taught the model, so that new members may lie further out than any of them.
+/// (1/N) Σ_i q_i(z), can stand in for it where the learned codes do not fill the prior: where members come in kinds, say; and a
+/// wider normal where few sequences taught the model, so that new members may lie further out than any of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prior {
@@ -21,28 +21,41 @@ pub enum Prior {
         /// Standard deviation τ of every dimension, above 0.
         std_dev: f64,
     },
-    /// A mixture fitted to the posteriors of the training sequences.
+    /// A mixture around the codes of the training sequences; see [`AroundMembers`].
     AggregatePosterior(GaussianMixture),
 }
 
+/// How what is known of the codes of members becomes a prior over the code of a new one.
+///
+/// ```text
+/// p(z) = (1 − ε) 1/N Σ_i N(z; m_i, S_i + h² I) + ε N(z; 0, τ² I)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AroundMembers {
+    /// Standard deviation h of a new code from one that is known.
+    pub spread: f64,
+    /// Share ε of new members that are like none that is known.
+    pub strangers: f64,
+    /// Standard deviation τ of the codes of those.
+    pub std_dev: f64,
+}
+
 impl Prior {
-    /// The aggregate posterior (1/N) Σ_i q_i of these posteriors, as a prior over codes of length `d_code`.
-    ///
-    /// Dimensions beyond the code (an inferred noise) are left out. With more than `most` components in all,
-    /// the mixtures of the posteriors are first collapsed to one Gaussian each.
+    /// A prior around the codes of members.
     ///
     /// # Errors
-    /// No posterior, or none that has a mixture.
-    pub fn aggregate(posteriors: &[Posterior], d_code: usize, most: usize) -> Result<Self> {
-        let dims: Vec<usize> = (0..d_code).collect();
-        let mixtures = posteriors.iter().filter_map(Posterior::mixture);
-        let codes = mixtures.map(|m| m.marginal(&dims)).collect::<Result<Vec<_>>>()?;
-        let total: usize = codes.iter().map(GaussianMixture::len).sum();
-        let codes = match total > most {
-            true => codes.iter().map(GaussianMixture::collapsed).collect::<Result<Vec<_>>>()?,
-            false => codes,
-        };
-        let parts: Vec<(f64, &GaussianMixture)> = codes.iter().map(|m| (1.0, m)).collect();
+    /// [`Error::Setting`] for numbers out of range.
+    pub fn around(members: &GaussianMixture, rule: &AroundMembers) -> Result<Self> {
+        if !(0.0..=1.0).contains(&rule.strangers) {
+            return Err(Error::setting(
+                "strangers",
+                format!("found {}; expected a share of 0 to 1", rule.strangers),
+            ));
+        }
+        let near = members.blurred(rule.spread)?;
+        let anywhere = Self::Normal { std_dev: rule.std_dev }.mixture(members.dim())?;
+        let parts = [(1.0 - rule.strangers, &near), (rule.strangers, &anywhere)];
+        let parts: Vec<_> = parts.into_iter().filter(|(weight, _)| *weight > 0.0).collect();
         GaussianMixture::average(&parts).map(Self::AggregatePosterior)
     }
 
@@ -86,23 +99,32 @@ impl Prior {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::{Diagnostics, Method, Points};
 
-    fn posterior(mean: f64) -> Posterior {
-        let mixture =
-            GaussianMixture::new(vec![1.0], vec![vec![mean, 9.0]], vec![vec![0.5, 0.0, 0.0, 1.0]]).unwrap();
-        let draws = Points::from_points(2, &[vec![mean, 9.0]]).unwrap();
-        Posterior::from_equal_draws(draws, Some(mixture), Diagnostics::new(Method::AdaptiveImportance))
-            .unwrap()
+    /// Two members in one dimension.
+    fn members() -> GaussianMixture {
+        let means = vec![vec![-1.0], vec![3.0]];
+        GaussianMixture::new(vec![0.5, 0.5], means, vec![vec![0.5]; 2]).unwrap()
+    }
+
+    fn rule(spread: f64, strangers: f64) -> AroundMembers {
+        AroundMembers { spread, strangers, std_dev: 2.0 }
     }
 
     #[test]
-    fn the_aggregate_has_the_moments_of_all_posteriors() {
-        let prior = Prior::aggregate(&[posterior(-1.0), posterior(3.0)], 1, 10).unwrap();
-        let mixture = prior.mixture(1).unwrap();
-        assert_eq!((mixture.dim(), mixture.len()), (1, 2));
-        assert!((mixture.mean()[0] - 1.0).abs() < 1e-12);
-        assert!((mixture.covariance()[0] - (0.5 + 4.0)).abs() < 1e-12); // within and between
+    fn a_prior_around_members_has_the_moments_of_its_formula() {
+        let mixture = Prior::around(&members(), &rule(0.3, 0.2)).unwrap().mixture(1).unwrap();
+        assert_eq!((mixture.dim(), mixture.len()), (1, 3));
+        assert!((mixture.mean()[0] - 0.8).abs() < 1e-12); // of 1 and 0
+        let second = 0.8 * (0.5 + 0.09 + 5.0) + 0.2 * 4.0; // members lie at −1 and 3: 5 on average squared
+        assert!((mixture.covariance()[0] - (second - 0.64)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_strangers_there_are_members_alone_and_the_other_way_round() {
+        let alone = Prior::around(&members(), &rule(0.0, 0.0)).unwrap().mixture(1).unwrap();
+        assert_eq!(alone, members());
+        let strangers = Prior::around(&members(), &rule(0.0, 1.0)).unwrap().mixture(1).unwrap();
+        assert_eq!(strangers, Prior::Normal { std_dev: 2.0 }.mixture(1).unwrap());
     }
 
     #[test]
@@ -128,9 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_aggregate_and_other_lengths_are_refused() {
-        assert!(Prior::aggregate(&[], 1, 10).is_err());
-        let prior = Prior::aggregate(&[posterior(0.0)], 2, 10).unwrap();
+    fn rules_out_of_range_and_other_lengths_are_refused() {
+        for bad in [rule(-0.1, 0.1), rule(0.1, 1.1), rule(0.1, f64::NAN)] {
+            assert!(Prior::around(&members(), &bad).unwrap_err().to_string().contains("expected"), "{bad:?}");
+        }
+        assert!(Prior::around(&members(), &AroundMembers { std_dev: 0.0, ..rule(0.1, 0.1) }).is_err());
+        let prior = Prior::around(&members(), &rule(0.1, 0.1)).unwrap();
         assert!(prior.mixture(3).unwrap_err().to_string().contains("3 dimensions"));
     }
 }

@@ -1,4 +1,4 @@
-//! Weighted k-means: the first mixture, made from weighted draws of a prior.
+//! Weighted k-means: the first mixture, made from weighted draws of a prior, and which of many Gaussians lie together.
 //!
 //! ```text
 //! minimise Σ_i w_i min_j ‖D⁻¹ (u_i − c_j)‖²        D = the draws' weighted standard deviations
@@ -45,8 +45,14 @@ pub(crate) fn start(
     let draws = draws.select(&kept);
     let total: f64 = kept.iter().map(|&i| weights[i]).sum();
     let weights: Vec<f64> = kept.iter().map(|&i| weights[i] / total).collect();
-    let scaled = scaled(&draws, &weights);
-    let mut centres = spread_seeds(&scaled, &weights, clusters.count, random);
+    let labels = labels(&draws, &weights, clusters, random);
+    mixture_of(&draws, &weights, &labels, reference)
+}
+
+/// The cluster of each draw. Weights sum to one.
+pub(crate) fn labels(draws: &Points, weights: &[f64], clusters: Clusters, random: &mut Random) -> Vec<usize> {
+    let scaled = scaled(draws, weights);
+    let mut centres = spread_seeds(&scaled, weights, clusters.count, random);
     let mut labels = vec![usize::MAX; draws.len()];
     for _ in 0..clusters.iterations {
         let now = assign(&scaled, &centres);
@@ -54,10 +60,9 @@ pub(crate) fn start(
             break;
         }
         labels = now;
-        move_centres(&scaled, &weights, &labels, &mut centres);
+        move_centres(&scaled, weights, &labels, &mut centres);
     }
-    let labels = assign(&scaled, &centres);
-    mixture_of(&draws, &weights, &labels, reference)
+    assign(&scaled, &centres)
 }
 
 /// The draws divided by their weighted standard deviations.

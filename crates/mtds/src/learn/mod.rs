@@ -6,6 +6,7 @@
 pub mod adam;
 pub mod adapted;
 pub mod amortised;
+pub mod calibration;
 pub mod checkpoint;
 pub mod choice;
 pub mod course;
@@ -13,6 +14,7 @@ pub mod elbo;
 pub mod fit;
 pub mod history;
 pub mod mco;
+pub mod new_members;
 pub mod objective;
 pub mod plan;
 pub mod random_effects;
@@ -27,6 +29,7 @@ pub mod trainer;
 pub use adam::{AdamState, AdamStep};
 pub use adapted::{Adapted, AdaptedObjective, Proposal};
 pub use amortised::{InferenceNetwork, LearnedNetwork};
+pub use calibration::{Calibrated, Calibration, CalibrationTrial};
 pub use checkpoint::Checkpoint;
 pub use choice::{Choice, Choices, Facts, LearnRule, Wishes};
 pub use course::{
@@ -40,6 +43,7 @@ pub use elbo::{
 pub use fit::{Fit, Fitted, ScalingRule};
 pub use history::{History, StepRecord, ValidationRecord};
 pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep};
+pub use new_members::{ChosenPrior, NewMembers, PriorRule, PriorTrial};
 pub use objective::{Objective, ParameterGroup, StepReport};
 pub use plan::TrainingPlan;
 pub use random_effects::{RandomEffects, StartedModel};

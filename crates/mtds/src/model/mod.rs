@@ -181,6 +181,27 @@ impl Model {
         }
     }
 
+    /// The same model with every standard deviation of its process noise multiplied by `factor`; `None` where it has none, or none
+    /// that all members share.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a factor that is not above 0 and finite.
+    pub fn with_process_noise(mut self, factor: f64) -> Result<Option<Self>> {
+        let (start, shared) = (self.spec.network.n_parameters(), Role::Shared);
+        let slots = |name| {
+            let block = self.layout.block(name).filter(|block| block.role == shared);
+            block.map(|block| start + block.slots().start..start + block.slots().end)
+        };
+        let (Some(logs), mixing) = (slots("process_noise"), slots("process_mixing")) else { return Ok(None) };
+        if !(factor > 0.0 && factor.ln().is_finite()) {
+            let (what, hint) = ("factor of the process noise".to_owned(), "; expected a number above 0");
+            return Err(Error::NotFinite { what, value: factor, hint });
+        }
+        self.parameters[logs].iter_mut().for_each(|log| *log += factor.ln() as f32);
+        self.parameters[mixing.unwrap_or(0..0)].iter_mut().for_each(|entry| *entry *= factor as f32);
+        Ok(Some(self))
+    }
+
     /// The parameters in the precision of a computation.
     #[must_use]
     pub(crate) fn parameters_as<R: Real>(&self) -> Vec<R> {

@@ -11,13 +11,11 @@ use crate::progress::{Progress, Stage};
 use crate::usage::USAGE_KEY;
 use crate::verb::posterior::ONLINE_KEY;
 use anyhow::{Context, Result};
-use mtds::infer::Online;
-use mtds::learn::{Choice, Wishes};
-use mtds::random::stream;
+use mtds::infer::{Followed, Online, Tracker};
+use mtds::learn::{Choice, ChosenPrior, Wishes};
 use mtds::store::{CardScore, Member, ModelBundle, NETWORK_FILE, Provenance, network_to_bytes};
 use mtds::{Family, Model};
 use mtds_data::directory::write_directory;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 /// The settings of the fit, by which it can be replayed.
@@ -26,8 +24,10 @@ pub(super) const CONFIG_FILE: &str = "fit.toml";
 pub(super) const HISTORY_FILE: &str = "history.json";
 /// Random streams of members.
 const STREAM: u64 = 2 << 40;
-/// Members between two looks at the progress.
-const BATCH: usize = 16;
+/// How the size of the process noise was chosen, likewise.
+pub(super) const CALIBRATION_KEY: &str = "calibration";
+/// How the prior over codes of new members was chosen, among the settings of a model.
+pub(super) const PRIOR_KEY: &str = "chosen_prior";
 
 /// Writes the model directory.
 ///
@@ -43,7 +43,8 @@ pub(super) fn finish(
     let (chosen, selection) = select::choose(state)?;
     let (spec, choices) = architecture(&state.choices, chosen.code, parts)?;
     let scaling = choices.scaling.scaling(&parts.pieces)?;
-    let model = Model::new(spec, scaling, chosen.parameters.clone())?.with_prior(choices.prior())?;
+    let model =
+        Model::new(spec, scaling, chosen.parameters.clone())?.with_prior(chosen.prior.prior.clone())?;
     let online = choices.online();
     let members = members(&model, &online, family, state.seed, progress)?;
     let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
@@ -58,6 +59,8 @@ pub(super) fn finish(
         "data": state.data,
         ONLINE_KEY: online,
         "selection": selection,
+        PRIOR_KEY: chosen_prior(&chosen.prior),
+        CALIBRATION_KEY: chosen.calibration,
         "judged": judged,
         "status": chosen.status,
         "best_validation": chosen.best_validation,
@@ -91,6 +94,11 @@ pub(super) fn finish(
     Ok(write_directory(&plan.out, &files)?)
 }
 
+/// How the prior was chosen; the prior itself is in the model.
+fn chosen_prior(chosen: &ChosenPrior) -> Value {
+    json!({ "spread": chosen.spread, "trials": chosen.trials })
+}
+
 /// Why each setting is what it is, by key.
 fn reasons(state: &FitState) -> Value {
     let why = |choice: &Choice| match choice.key.as_str() {
@@ -116,12 +124,8 @@ fn members(
     seed: u64,
     progress: &mut Progress,
 ) -> Result<Vec<Member>> {
-    let one = |i: usize| -> Result<Member> {
-        let sequence = family.sequence(i);
-        let settings = Online { every: select::whole(sequence.n_time()), ..online.clone() };
-        let random = stream(seed, STREAM + i as u64);
-        let tracker = model.track(sequence.outputs(), family.inputs_of(i), settings, random)?;
-        let posterior = tracker.posterior().context("a tracked sequence has a posterior")?;
+    let one = |i: usize, tracker: &mut Tracker<'_>| {
+        let (sequence, posterior) = (family.sequence(i), tracker.update()?);
         Ok(Member {
             id: sequence.id().to_owned(),
             label: sequence.label().map(str::to_owned),
@@ -131,12 +135,9 @@ fn members(
     };
     let n = family.n_seq();
     progress.begin(Stage::Inferring, n as u64);
-    let mut all = Vec::with_capacity(n);
-    for start in (0..n).step_by(BATCH) {
-        let batch = (start..n.min(start + BATCH)).into_par_iter().map(one);
-        all.extend(batch.collect::<Result<Vec<_>>>()?);
-        progress.advance(all.len() as u64, None);
-    }
+    let followed = Followed { model, online, family, random: (seed, STREAM) };
+    let every: Vec<usize> = (0..n).collect();
+    let all = followed.each(&every, &one, &mut |done| progress.advance(done as u64, None))?;
     progress.end();
     Ok(all)
 }

@@ -1,16 +1,17 @@
 //! Learning, one length of the code after another, with checkpoints on the way.
 
+use super::ending::Ending;
 use super::prepare::Parts;
-use super::state::{Finished, FitState};
-use super::{say, select};
+use super::say;
+use super::state::FitState;
 use crate::base::BaseKind;
 use crate::interrupt::Interrupt;
 use crate::plan::FitPlan;
 use crate::progress::{Progress, Stage};
 use crate::tensorboard::EventFile;
 use anyhow::{Context, Result, bail};
+use mtds::ModelSpec;
 use mtds::learn::{self, Choices, Control, Course, CourseData, Learner, StartRule, Status};
-use mtds::{Model, ModelSpec};
 use std::time::Instant;
 
 /// Steps from one record in the event files to the next.
@@ -41,7 +42,9 @@ pub(super) fn learn(
         };
         let mut following = Following { plan, interrupt, course: &course, events: None };
         following.run(&mut learner, state, progress)?;
-        state.finished.push(finished(&mut learner, code, &choices, parts, state.seed)?);
+        state
+            .finished
+            .push(Ending { choices: &choices, parts, seed: state.seed }.of(&mut learner, progress)?);
         state.course = None;
         state.save(&plan.checkpoint)?;
     }
@@ -65,31 +68,6 @@ pub(super) fn architecture(choices: &Choices, code: usize, parts: &Parts) -> Res
     };
     let spec = choices.spec(base);
     Ok((front.map_or(spec.clone(), |front| spec.behind(front)), choices))
-}
-
-fn finished(
-    learner: &mut Learner,
-    code: usize,
-    choices: &Choices,
-    parts: &Parts,
-    seed: u64,
-) -> Result<Finished> {
-    let fitted = learner.fitted()?.context("learning has ended")?;
-    let parameters = fitted.model.parameters().to_vec();
-    let model: Model = fitted.model.with_prior(choices.prior())?;
-    let apart = match &parts.apart {
-        Some(family) => select::log_likelihoods(&model, &choices.online(), family, seed)?,
-        None => vec![],
-    };
-    Ok(Finished {
-        code,
-        parameters,
-        status: fitted.outcome.status,
-        best_validation: fitted.outcome.best_validation,
-        records: learner.records(),
-        beliefs: learner.beliefs()?,
-        apart,
-    })
 }
 
 /// Follows one course: progress, event files, checkpoints.

@@ -7,6 +7,7 @@
 //! ```
 
 mod document;
+mod ending;
 mod finish;
 mod judge;
 mod learn;

@@ -2,11 +2,9 @@
 
 use super::state::{Finished, FitState};
 use anyhow::{Context, Result};
-use mtds::infer::Online;
+use mtds::infer::{Followed, Online};
 use mtds::predict::Estimate;
-use mtds::random::stream;
 use mtds::{Family, Model};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Random streams of sequences that were kept apart.
@@ -33,31 +31,11 @@ pub(super) fn log_likelihoods(
     family: &Family,
     seed: u64,
 ) -> Result<Vec<f64>> {
-    let one = |i: usize| -> Result<Option<f64>> {
-        let sequence = family.sequence(i);
-        if sequence.n_observed() == 0 {
-            return Ok(None);
-        }
-        let settings = Online { every: whole(sequence.n_time()), ..online.clone() };
-        let random = stream(seed, STREAM + i as u64);
-        let tracker = model.track(sequence.outputs(), family.inputs_of(i), settings, random)?;
-        let evidence = tracker.log_evidence().context("a tracked sequence has evidence")?;
-        let units: f64 = sequence
-            .outputs()
-            .rows()
-            .flat_map(|row| row.iter().enumerate())
-            .filter(|(_, y)| !y.is_nan())
-            .map(|(d, _)| model.scaling().scale(d).ln())
-            .sum();
-        Ok(Some((evidence - units) / sequence.n_observed() as f64))
-    };
-    let all = (0..family.n_seq()).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
-    Ok(all.into_iter().flatten().collect())
-}
-
-/// Observations between updates where only the end matters: a few updates find the posterior more surely than one.
-pub(super) fn whole(n_time: usize) -> usize {
-    n_time.div_ceil(4).max(10)
+    let observed = family.observed();
+    let followed = Followed { model, online, family, random: (seed, STREAM) };
+    let found = followed.log_evidences(&observed, &mut |_| {})?;
+    let per_value = |(&i, evidence): (&usize, &f64)| evidence / family.sequence(i).n_observed() as f64;
+    Ok(observed.iter().zip(&found).map(per_value).collect())
 }
 
 /// The chosen model and the table: the shortest code that is not clearly worse than the best, within one standard

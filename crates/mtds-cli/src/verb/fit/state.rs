@@ -1,19 +1,21 @@
 //! A fit between two steps, as the bytes of `MODEL.checkpoint`.
 //!
 //! ```text
-//! "mtds fit 1\n" · u64 length · JSON of all but the course · bytes of the course, if one is under way
+//! "mtds fit 2\n" · u64 length · JSON of all but the course · bytes of the course, if one is under way
 //! ```
 
 use crate::plan::{FitPlan, SourceConfig, UsageError};
 use anyhow::{Context, Result, bail};
 use mtds::Family;
-use mtds::learn::{Choice, Choices, CourseCheckpoint, LearnedBeliefs, StageRecord, Status};
+use mtds::learn::{
+    CalibrationTrial, Choice, Choices, ChosenPrior, CourseCheckpoint, LearnedBeliefs, StageRecord, Status,
+};
 use mtds::predict::Estimate;
 use mtds_data::directory::write_file_atomic;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-const MAGIC: &[u8] = b"mtds fit 1\n";
+const MAGIC: &[u8] = b"mtds fit 2\n";
 
 /// All that a fit needs besides its data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,10 +43,28 @@ pub(super) struct Finished {
     pub(super) status: Status,
     pub(super) best_validation: Option<f64>,
     pub(super) records: Vec<StageRecord>,
+    /// What is believed of codes of new members.
+    pub(super) prior: ChosenPrior,
+    /// How wide forecasts are.
+    pub(super) calibration: CalibrationRecord,
     /// What elbo and iwae leave beside the model.
     pub(super) beliefs: Option<LearnedBeliefs>,
     /// Log likelihood per observed value of each sequence that was kept apart, in data units.
     pub(super) apart: Vec<f64>,
+}
+
+/// The factor on the learned process noise, and what was tried.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct CalibrationRecord {
+    pub(super) factor: f64,
+    pub(super) trials: Vec<CalibrationTrial>,
+}
+
+impl Default for CalibrationRecord {
+    /// As learned.
+    fn default() -> Self {
+        Self { factor: 1.0, trials: vec![] }
+    }
 }
 
 impl Finished {

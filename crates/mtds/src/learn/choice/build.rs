@@ -82,9 +82,9 @@ impl Choices {
         (self.segment > 0).then_some(SegmentPlan { length: self.segment, overlap: 0 })
     }
 
-    /// What is believed about the code of a new member.
+    /// What is believed about the code of a new member, where members say nothing about it.
     #[must_use]
-    pub fn prior(&self) -> Prior {
+    pub fn normal_prior(&self) -> Prior {
         Prior::Normal { std_dev: self.prior_std }
     }
 

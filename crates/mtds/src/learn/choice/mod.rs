@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use facts::{Drive, Facts};
 pub use layered::LAYERED;
 
-use super::ScalingRule;
+use super::{PriorRule, ScalingRule};
 
 /// How learning begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,8 +163,12 @@ keys! {
     patience: u64,
     /// Factor on steps that are not given.
     effort: f64,
-    /// Standard deviation τ of the prior over codes of new members.
+    /// The prior over codes of new members.
+    prior: PriorRule,
+    /// Standard deviation τ of a normal one, and of members like none before in another.
     prior_std: f64,
+    /// Whether process noise gets the size by which held-out sequences are forecast best.
+    calibrate: bool,
     /// How far log s of a new member is expected above the learned one.
     noise_shift: f64,
     /// Standard deviation of log s of a new member.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, layered, variational};
 use crate::generator::{BlockSpec, Role};
-use crate::learn::ScalingRule;
+use crate::learn::{PriorRule, ScalingRule};
 use crate::{Error, Result};
 
 /// Longest sequences that are learned whole, and segments that longer ones are cut into.
@@ -83,7 +83,7 @@ impl Choices {
         let blocks = blocks(w.base.as_deref().unwrap_or_default(), work.state, driven);
         model(&mut by, &mut w, facts, &work, &blocks);
         learning(&mut by, &mut w, facts, &work);
-        new_members(&mut by, &mut w, &work);
+        new_members(&mut by, &mut w, facts, &work);
         let choices = w.all().ok_or_else(|| Error::setting("choices", "a rule is missing"))?;
         choices.check(&blocks)?;
         choices.check_front(facts)?;
@@ -223,12 +223,31 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
 }
 
 /// What is believed of members that are yet to come.
-fn new_members(by: &mut Chooser, w: &mut Wishes, work: &Work) {
+fn new_members(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let (tau, shift, spread) = test_time(work.members);
     let why = format!("what {} members can teach about others", work.members);
+    by.fill("prior", &mut w.prior, prior(facts, work));
     by.fill("prior_std", &mut w.prior_std, (tau, why.as_str()));
+    by.fill("calibrate", &mut w.calibrate, calibrate(w.base.as_deref(), facts, work));
     by.fill("noise_shift", &mut w.noise_shift, (shift, why.as_str()));
     by.fill("noise_spread", &mut w.noise_spread, (spread, why.as_str()));
+}
+
+fn prior(facts: &Facts, work: &Work) -> (PriorRule, &'static str) {
+    match work.members < facts.n_seq {
+        true => (PriorRule::Auto, "around the members where that makes held-out sequences likelier"),
+        false => (PriorRule::Normal, "no sequence is held out to choose by"),
+    }
+}
+
+fn calibrate(base: Option<&str>, facts: &Facts, work: &Work) -> (bool, &'static str) {
+    match (base == Some(approach::FILTERED), work.members < facts.n_seq) {
+        (true, true) => {
+            (true, "process noise by forecasts of held-out sequences, where they are clear about it")
+        }
+        (true, false) => (false, "no sequence is held out to choose by"),
+        (false, _) => (false, "there is no process noise"),
+    }
 }
 
 fn validation(facts: &Facts) -> (f64, String) {

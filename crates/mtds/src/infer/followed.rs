@@ -1,0 +1,91 @@
+//! Whole sequences of a family followed to their ends, all threads busy, with what is wanted kept of each.
+
+use rayon::prelude::*;
+
+use super::{GaussianMixture, Online, Tracker};
+use crate::Result;
+use crate::family::Family;
+use crate::model::Model;
+use crate::random::stream;
+
+/// Sequences between two looks at the progress.
+const BATCH: usize = 16;
+
+/// A model and a family whose sequences are followed.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// How codes are inferred; when updates are made follows from the length of each sequence.
+    pub online: &'a Online,
+    /// The sequences, in data units.
+    pub family: &'a Family,
+    /// Seed of all randomness, and the random stream of the first sequence; the next has the next.
+    pub random: (u64, u64),
+}
+
+impl Followed<'_> {
+    /// What `keep` makes of each of these sequences at its end, in order; `progress` is told how many are done.
+    ///
+    /// The result does not depend on the number of threads.
+    ///
+    /// # Errors
+    /// Sequences that the model cannot take; what `keep` finds wrong.
+    pub fn each<T: Send>(
+        &self,
+        sequences: &[usize],
+        keep: &(dyn Fn(usize, &mut Tracker<'_>) -> Result<T> + Sync),
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<T>> {
+        let mut all = Vec::with_capacity(sequences.len());
+        for batch in sequences.chunks(BATCH) {
+            let found = batch.par_iter().map(|&i| keep(i, &mut self.one(i)?));
+            all.extend(found.collect::<Result<Vec<_>>>()?);
+            progress(all.len());
+        }
+        Ok(all)
+    }
+
+    /// One sequence. A few updates on the way find the posterior more surely than one at the end.
+    fn one(&self, i: usize) -> Result<Tracker<'_>> {
+        let sequence = self.family.sequence(i);
+        let every = sequence.n_time().div_ceil(4).max(10);
+        let settings = Online { every, ..self.online.clone() };
+        let (seed, first) = self.random;
+        let random = stream(seed, first + i as u64);
+        self.model.track(sequence.outputs(), self.family.inputs_of(i), settings, random)
+    }
+
+    /// log p(y_{1:T}) of each of these sequences, in data units.
+    ///
+    /// # Errors
+    /// Sequences that the model cannot take.
+    pub fn log_evidences(&self, sequences: &[usize], progress: &mut dyn FnMut(usize)) -> Result<Vec<f64>> {
+        let scaling = self.model.scaling();
+        let one = |i: usize, tracker: &mut Tracker<'_>| {
+            let rows = self.family.sequence(i).outputs().rows();
+            let observed = rows.flat_map(|row| row.iter().enumerate()).filter(|(_, y)| !y.is_nan());
+            let units: f64 = observed.map(|(d, _)| scaling.scale(d).ln()).sum();
+            Ok(tracker.log_evidence().unwrap_or(f64::NEG_INFINITY) - units)
+        };
+        self.each(sequences, &one, progress)
+    }
+
+    /// What is known of the codes of these sequences, one Gaussian each, all with the same weight.
+    ///
+    /// # Errors
+    /// Sequences that the model cannot take; none at all.
+    pub fn codes(&self, sequences: &[usize], progress: &mut dyn FnMut(usize)) -> Result<GaussianMixture> {
+        let k = self.model.d_code();
+        let one = |_: usize, tracker: &mut Tracker<'_>| {
+            let posterior = tracker.update()?;
+            let (mean, covariance, d) = (posterior.mean(), posterior.covariance(), posterior.dim());
+            let rows = covariance.chunks_exact(d).take(k);
+            let covariance = rows.flat_map(|row| row[..k].to_vec()).collect();
+            GaussianMixture::new(vec![1.0], vec![mean[..k].to_vec()], vec![covariance])
+        };
+        let codes = self.each(sequences, &one, progress)?;
+        let parts: Vec<(f64, &GaussianMixture)> = codes.iter().map(|code| (1.0, code)).collect();
+        GaussianMixture::average(&parts)
+    }
+}

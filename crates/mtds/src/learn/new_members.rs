@@ -1,0 +1,190 @@
+//! The prior over codes of new members, chosen by how likely it makes sequences that learning did not see.
+//!
+//! ```text
+//! normal       z ~ N(0, τ² I)
+//! aggregate    z ~ (1 − ε) 1/N Σ_i N(m_i, S_i + h² I) + ε N(0, τ² I)        i: members that taught the model
+//! ```
+//! Learning assumes codes that fill N(0, I). Members that come in kinds leave gaps, and a code in a gap is like no
+//! member: there the aggregate says more after few observations. A density estimated after learning is an old remedy
+//! for such gaps (Ghosh et al. 2020, *From Variational to Deterministic Autoencoders*, section 4); here the posteriors'
+//! own spread takes part in it, and held-out evidence decides on h and on whether it is used at all.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::family::Family;
+use crate::generator::{AroundMembers, Prior};
+use crate::infer::{Followed, GaussianMixture, Online};
+use crate::model::Model;
+use crate::predict::Estimate;
+use crate::random::stream;
+
+/// Widths h that are tried, in standard deviations of the prior that learning assumes.
+const SPREADS: [f64; 3] = [0.1, 0.3, 0.6];
+/// Width where nothing is held out to choose it by.
+const USUAL_SPREAD: f64 = 0.3;
+/// Share ε of new members that are like none before.
+const STRANGERS: f64 = 0.1;
+/// Most members whose codes make the aggregate, and most components that are made of them.
+const MOST_MEMBERS: usize = 1000;
+const MOST_COMPONENTS: usize = 128;
+/// Most held-out sequences that are asked.
+const MOST_HELD_OUT: usize = 100;
+/// Fewest of them that a choice is made by, and standard errors by which the aggregate has to be ahead.
+const FEWEST: usize = 5;
+const CLEARLY: f64 = 2.0;
+/// Random streams of members, of reducing them, and of held-out sequences.
+const MEMBERS: u64 = 5 << 40;
+const REDUCING: u64 = 6 << 40;
+const HELD_OUT: u64 = 7 << 40;
+
+/// Which prior over codes new members get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PriorRule {
+    /// The aggregate where held-out sequences are clearly more likely under it; else the normal one.
+    Auto,
+    /// N(0, τ² I).
+    Normal,
+    /// Around the codes of the members that taught the model.
+    Aggregate,
+}
+
+/// What one prior came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PriorTrial {
+    /// Width h around members.
+    pub spread: f64,
+    /// How much more likely held-out sequences are under it than under the normal one: nats per sequence.
+    pub ahead: Estimate,
+}
+
+/// A prior, and how it was chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChosenPrior {
+    /// The prior.
+    pub prior: Prior,
+    /// Width h of an aggregate; `None` for the normal one.
+    pub spread: Option<f64>,
+    /// What was tried on held-out sequences.
+    pub trials: Vec<PriorTrial>,
+}
+
+/// A learned model and the sequences by which a prior is made and chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMembers<'a> {
+    /// The model; its prior is replaced.
+    pub model: &'a Model,
+    /// How codes of new members are inferred.
+    pub online: &'a Online,
+    /// Sequences that it was learned from, whole.
+    pub training: &'a Family,
+    /// Sequences that it was not.
+    pub held_out: Option<&'a Family>,
+    /// Standard deviation τ of the normal prior.
+    pub std_dev: f64,
+    /// Seed of all randomness.
+    pub seed: u64,
+}
+
+impl NewMembers<'_> {
+    /// The prior by this rule; `progress` is told sequences done and sequences in all.
+    ///
+    /// # Errors
+    /// Sequences that the model cannot take; a standard deviation out of range.
+    pub fn prior(&self, rule: PriorRule, progress: &mut dyn FnMut(usize, usize)) -> Result<ChosenPrior> {
+        let asked = self.held_out.map_or(vec![], |family| evenly(&family.observed(), MOST_HELD_OUT));
+        let held_out = self.held_out.filter(|_| asked.len() >= FEWEST);
+        let teachers = evenly(&self.training.observed(), MOST_MEMBERS);
+        let is_choice = rule != PriorRule::Auto || held_out.is_some();
+        if rule == PriorRule::Normal || !is_choice || teachers.is_empty() {
+            return Ok(self.normal(vec![]));
+        }
+        let all = teachers.len() + held_out.map_or(0, |_| (1 + SPREADS.len()) * asked.len());
+        let codes = self.codes(&teachers, &mut |done| progress(done, all))?;
+        let Some(held_out) = held_out else { return self.aggregate(&codes, USUAL_SPREAD, vec![]) };
+        let mut tell = |done| progress(teachers.len() + done, all);
+        let trials = self.trials(&codes, held_out, &asked, &mut tell)?;
+        match best(&trials).cloned() {
+            Some(best) if rule == PriorRule::Aggregate || is_clear(&best.ahead) => {
+                self.aggregate(&codes, best.spread, trials)
+            }
+            _ => Ok(self.normal(trials)),
+        }
+    }
+
+    /// What is known of the codes of those who taught the model.
+    fn codes(&self, teachers: &[usize], progress: &mut dyn FnMut(usize)) -> Result<GaussianMixture> {
+        let model = self.with_prior(self.normal(vec![]).prior)?;
+        let random = (self.seed, MEMBERS);
+        let followed = Followed { model: &model, online: self.online, family: self.training, random };
+        let codes = followed.codes(teachers, progress)?;
+        codes.reduced(MOST_COMPONENTS, &mut stream(self.seed, REDUCING))
+    }
+
+    /// How likely held-out sequences are under each aggregate, compared with the normal prior.
+    fn trials(
+        &self,
+        codes: &GaussianMixture,
+        held_out: &Family,
+        asked: &[usize],
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<PriorTrial>> {
+        let mut done = 0;
+        let mut evidences = |prior: Prior| -> Result<Vec<f64>> {
+            let model = self.with_prior(prior)?;
+            let random = (self.seed, HELD_OUT); // the same for every prior
+            let followed = Followed { model: &model, online: self.online, family: held_out, random };
+            let found = followed.log_evidences(asked, &mut |now| progress(done + now))?;
+            done += asked.len();
+            Ok(found)
+        };
+        let normal = evidences(self.normal(vec![]).prior)?;
+        let mut trials = vec![];
+        for spread in SPREADS {
+            let found = evidences(self.around(codes, spread)?)?;
+            let ahead: Vec<f64> = found.iter().zip(&normal).map(|(found, normal)| found - normal).collect();
+            trials.extend(Estimate::of(&ahead).map(|ahead| PriorTrial { spread, ahead }));
+        }
+        Ok(trials)
+    }
+
+    fn with_prior(&self, prior: Prior) -> Result<Model> {
+        self.model.clone().with_prior(prior)
+    }
+
+    fn around(&self, codes: &GaussianMixture, spread: f64) -> Result<Prior> {
+        Prior::around(codes, &AroundMembers { spread, strangers: STRANGERS, std_dev: self.std_dev })
+    }
+
+    fn normal(&self, trials: Vec<PriorTrial>) -> ChosenPrior {
+        ChosenPrior { prior: Prior::Normal { std_dev: self.std_dev }, spread: None, trials }
+    }
+
+    fn aggregate(
+        &self,
+        codes: &GaussianMixture,
+        spread: f64,
+        trials: Vec<PriorTrial>,
+    ) -> Result<ChosenPrior> {
+        Ok(ChosenPrior { prior: self.around(codes, spread)?, spread: Some(spread), trials })
+    }
+}
+
+/// The trial that is furthest ahead; one that is no number never is.
+fn best(trials: &[PriorTrial]) -> Option<&PriorTrial> {
+    let numbers = trials.iter().filter(|trial| !trial.ahead.mean.is_nan());
+    numbers.max_by(|a, b| a.ahead.mean.total_cmp(&b.ahead.mean))
+}
+
+fn is_clear(ahead: &Estimate) -> bool {
+    ahead.std_error.is_some_and(|std_error| ahead.mean > CLEARLY * std_error)
+}
+
+/// At most `most` of these, evenly spaced.
+fn evenly(all: &[usize], most: usize) -> Vec<usize> {
+    match all.len() <= most {
+        true => all.to_vec(),
+        false => (0..most).map(|i| all[i * all.len() / most]).collect(),
+    }
+}
