@@ -12,6 +12,7 @@ pub mod advice;
 pub mod arguments;
 pub mod base;
 pub mod chart;
+pub mod expected;
 pub mod explained;
 pub mod interrupt;
 pub mod markup;

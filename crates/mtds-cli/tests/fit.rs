@@ -98,7 +98,9 @@ fn what_is_expected_of_new_members_is_decided_by_held_out_sequences_or_as_asked(
     let decided = json(folder.path(), &fit("decided", ""));
     let settings = &decided["settings"];
     assert_eq!((&settings["prior"], &settings["calibrate"]), (&"auto".into(), &true.into()));
-    let trials = |document: &serde_json::Value, key: &str| document[key]["trials"].as_array().map(Vec::len);
+    let trials = |document: &serde_json::Value, key: &str| {
+        document["new_members"][key]["trials"].as_array().map(Vec::len)
+    };
     assert_eq!((trials(&decided, "prior"), trials(&decided, "calibration")), (Some(3), Some(5)));
     let said = must(folder.path(), &fit("around", "--prior aggregate -q"));
     assert!(said.contains("codes of new members: around those of the members (spread"), "{said}");
@@ -108,7 +110,10 @@ fn what_is_expected_of_new_members_is_decided_by_held_out_sequences_or_as_asked(
     must(folder.path(), "generate around --sample 3 --steps 10 -o new.csv");
     let asked = json(folder.path(), &fit("asked", "--prior normal --calibrate false"));
     assert_eq!((trials(&asked, "prior"), trials(&asked, "calibration")), (Some(0), Some(0)));
-    assert_eq!((&asked["prior"]["spread"], &asked["calibration"]["factor"]), (&().into(), &1.0.into()));
+    assert_eq!(
+        (&asked["new_members"]["prior"]["spread"], &asked["new_members"]["calibration"]["factor"]),
+        (&().into(), &1.0.into())
+    );
 }
 
 #[test]

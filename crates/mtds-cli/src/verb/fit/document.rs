@@ -1,24 +1,17 @@
 //! What a fit says: its choices on stderr, the result as text or as one JSON document.
 
-use super::finish::{CALIBRATION_KEY, CONFIG_FILE, HISTORY_FILE, PRIOR_KEY};
+use super::finish::{CONFIG_FILE, HISTORY_FILE};
 use super::judge::JudgedRow;
 use super::select::SelectionRow;
-use super::state::{CalibrationRecord, FitState};
+use super::state::FitState;
+use crate::expected::{self, EXPECTED_KEY};
 use crate::plan::{FitPlan, Verbosity};
 use crate::table::{Align, TextTable, estimate, percent};
 use crate::usage::{self, USAGE_KEY, usage_of};
-use mtds::learn::{CalibrationTrial, Choice, PriorTrial};
+use mtds::learn::Choice;
 use mtds::store::{ModelBundle, NETWORK_FILE};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-
-/// How the prior was chosen.
-#[derive(Default, Deserialize)]
-struct PriorDocument {
-    spread: Option<f64>,
-    trials: Vec<PriorTrial>,
-}
 
 /// The settings that a reader wants to see first.
 const MAIN: [&str; 11] = [
@@ -76,8 +69,7 @@ pub(super) fn document(plan: &FitPlan, bundle: &ModelBundle) -> Value {
         "settings": stored("learn"),
         "reasons": stored("reasons"),
         "selection": stored("selection"),
-        "prior": stored(PRIOR_KEY),
-        "calibration": stored(CALIBRATION_KEY),
+        "new_members": stored(EXPECTED_KEY),
         "status": stored("status"),
         "steps": stored("steps"),
         "held_out_bound": stored("best_validation"),
@@ -102,10 +94,8 @@ pub(super) fn text(plan: &FitPlan, bundle: &ModelBundle) -> String {
         false => out.push_str(&judged_table(&judged)),
         true => out.push_str("no sequence was held out, so nothing is known about forecasts yet\n"),
     }
-    let sentences =
-        [prior_sentence(&stored(bundle, PRIOR_KEY)), calibration_sentence(&stored(bundle, CALIBRATION_KEY))];
-    for (i, sentence) in sentences.into_iter().flatten().enumerate() {
-        out.push_str(&format!("{}{sentence}\n", if i == 0 { "\n" } else { "" }));
+    for (i, (name, words)) in expected::sentences(bundle).into_iter().enumerate() {
+        out.push_str(&format!("{}{name}: {words}\n", if i == 0 { "\n" } else { "" }));
     }
     if let Some(found) = usage_of(bundle) {
         out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(&found), usage::table(&found)));
@@ -121,37 +111,6 @@ pub(super) fn text(plan: &FitPlan, bundle: &ModelBundle) -> String {
          the same again: mtds fit {data} -o OTHER --config {model_dir}/{CONFIG_FILE}\n"
     ));
     out
-}
-
-/// Where codes of new members are expected, if held-out sequences had a say in it.
-fn prior_sentence(chosen: &PriorDocument) -> Option<String> {
-    let best = chosen.trials.iter().max_by(|a, b| a.ahead.mean.total_cmp(&b.ahead.mean))?;
-    let ahead = estimate(best.ahead.mean, best.ahead.std_error.unwrap_or(f64::NAN), 1);
-    Some(match chosen.spread {
-        Some(spread) => format!(
-            "codes of new members: around those of the members (spread {spread}); that makes held-out sequences {ahead} nats each \
-             likelier than a normal prior"
-        ),
-        None => format!(
-            "codes of new members: normal; around those of the members held-out sequences are not clearly likelier \
-             ({ahead} nats each)"
-        ),
-    })
-}
-
-/// How wide forecasts are, if held-out sequences had a say in it.
-fn calibration_sentence(chosen: &CalibrationRecord) -> Option<String> {
-    let gain =
-        |trial: &CalibrationTrial| estimate(trial.gain.mean, trial.gain.std_error.unwrap_or(f64::NAN), 2);
-    let trial = chosen.trials.iter().find(|trial| trial.factor == chosen.factor)?;
-    Some(match chosen.factor == 1.0 {
-        true => "process noise: as learned; none forecasts held-out sequences clearly better".to_owned(),
-        false => format!(
-            "process noise: {} times the learned one, which forecasts held-out sequences better, by {} nats a value",
-            chosen.factor,
-            gain(trial)
-        ),
-    })
 }
 
 fn selection_table(rows: &[SelectionRow]) -> String {

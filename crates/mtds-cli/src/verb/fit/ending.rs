@@ -2,7 +2,8 @@
 
 use super::prepare::Parts;
 use super::select;
-use super::state::{CalibrationRecord, Finished};
+use super::state::Finished;
+use crate::expected::CalibrationRecord;
 use crate::progress::{Progress, Stage};
 use anyhow::{Context, Result};
 use mtds::Model;

@@ -5,6 +5,7 @@ use super::learn::architecture;
 use super::prepare::Parts;
 use super::select;
 use super::state::FitState;
+use crate::expected::{EXPECTED_KEY, Expected};
 use crate::explained::{self, EXPLAINED_KEY};
 use crate::plan::{FitConfig, FitPlan};
 use crate::progress::{Progress, Stage};
@@ -12,7 +13,7 @@ use crate::usage::USAGE_KEY;
 use crate::verb::posterior::ONLINE_KEY;
 use anyhow::{Context, Result};
 use mtds::infer::{Followed, Online, Tracker};
-use mtds::learn::{Choice, ChosenPrior, Wishes};
+use mtds::learn::{Choice, Wishes};
 use mtds::store::{CardScore, Member, ModelBundle, NETWORK_FILE, Provenance, network_to_bytes};
 use mtds::{Family, Model};
 use mtds_data::directory::write_directory;
@@ -24,11 +25,6 @@ pub(super) const CONFIG_FILE: &str = "fit.toml";
 pub(super) const HISTORY_FILE: &str = "history.json";
 /// Random streams of members.
 const STREAM: u64 = 2 << 40;
-/// How the size of the process noise was chosen, likewise.
-pub(super) const CALIBRATION_KEY: &str = "calibration";
-/// How the prior over codes of new members was chosen, among the settings of a model.
-pub(super) const PRIOR_KEY: &str = "chosen_prior";
-
 /// Writes the model directory.
 ///
 /// # Errors
@@ -59,8 +55,7 @@ pub(super) fn finish(
         "data": state.data,
         ONLINE_KEY: online,
         "selection": selection,
-        PRIOR_KEY: chosen_prior(&chosen.prior),
-        CALIBRATION_KEY: chosen.calibration,
+        EXPECTED_KEY: Expected { prior: (&chosen.prior).into(), calibration: chosen.calibration.clone() },
         "judged": judged,
         "status": chosen.status,
         "best_validation": chosen.best_validation,
@@ -92,11 +87,6 @@ pub(super) fn finish(
         std::fs::create_dir_all(parent).with_context(|| format!("cannot make `{}`", parent.display()))?;
     }
     Ok(write_directory(&plan.out, &files)?)
-}
-
-/// How the prior was chosen; the prior itself is in the model.
-fn chosen_prior(chosen: &ChosenPrior) -> Value {
-    json!({ "spread": chosen.spread, "trials": chosen.trials })
 }
 
 /// Why each setting is what it is, by key.

@@ -4,12 +4,11 @@
 //! "mtds fit 2\n" · u64 length · JSON of all but the course · bytes of the course, if one is under way
 //! ```
 
+use crate::expected::CalibrationRecord;
 use crate::plan::{FitPlan, SourceConfig, UsageError};
 use anyhow::{Context, Result, bail};
 use mtds::Family;
-use mtds::learn::{
-    CalibrationTrial, Choice, Choices, ChosenPrior, CourseCheckpoint, LearnedBeliefs, StageRecord, Status,
-};
+use mtds::learn::{Choice, Choices, ChosenPrior, CourseCheckpoint, LearnedBeliefs, StageRecord, Status};
 use mtds::predict::Estimate;
 use mtds_data::directory::write_file_atomic;
 use serde::{Deserialize, Serialize};
@@ -51,20 +50,6 @@ pub(super) struct Finished {
     pub(super) beliefs: Option<LearnedBeliefs>,
     /// Log likelihood per observed value of each sequence that was kept apart, in data units.
     pub(super) apart: Vec<f64>,
-}
-
-/// The factor on the learned process noise, and what was tried.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct CalibrationRecord {
-    pub(super) factor: f64,
-    pub(super) trials: Vec<CalibrationTrial>,
-}
-
-impl Default for CalibrationRecord {
-    /// As learned.
-    fn default() -> Self {
-        Self { factor: 1.0, trials: vec![] }
-    }
 }
 
 impl Finished {

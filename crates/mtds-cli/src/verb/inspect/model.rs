@@ -1,5 +1,6 @@
 //! A model at a glance: what it is, what it explains, where its members lie.
 
+use crate::expected::{self, expected_of};
 use crate::explained::{ExplainedRow, explained_of};
 use crate::output::print;
 use crate::plan::{CodesFile, Format, InspectPlan};
@@ -80,7 +81,7 @@ fn facts(bundle: &ModelBundle) -> Vec<(&'static str, String)> {
         ("learned by", format!("mtds {}, seed {}", provenance.program_version, provenance.seed)),
         ("data", format!("fingerprint {}", provenance.fingerprint)),
     ];
-    std::iter::once(base_model).chain(front).chain(rest).collect()
+    std::iter::once(base_model).chain(front).chain(rest).chain(expected::sentences(bundle)).collect()
 }
 
 fn listed(names: &[String]) -> String {
@@ -109,6 +110,7 @@ fn document(
         "fingerprint": bundle.provenance.fingerprint,
         "explained": explained_of(bundle),
         "usage": usage_of(bundle),
+        "new_members": expected_of(bundle),
         "axes": map.map(|map| json!({"shares": map.axes.shares, "directions": map.axes.directions})),
         "members": bundle.members.iter().enumerate().map(member).collect::<Vec<_>>(),
         "file": plan.out.as_ref().map(file),

@@ -1,5 +1,6 @@
 //! What the fit left in the model: the course of learning, and its settings.
 
+use crate::expected;
 use crate::plan::Verbosity;
 use crate::report::fit::Curve;
 use mtds::learn::StageRecord;
@@ -60,5 +61,6 @@ pub(super) fn settings(bundle: &ModelBundle) -> Vec<(String, String)> {
             learned.iter().filter(|(_, v)| !v.is_null()).map(|(key, v)| (key.replace('_', " "), plain(v))),
         );
     }
+    settings.extend(expected::sentences(bundle).into_iter().map(|(name, words)| (name.to_owned(), words)));
     settings
 }
