@@ -100,7 +100,7 @@ impl Inference {
             }
             MethodName::Nuts => (self.by_nuts(model, outputs, inputs, &mut random)?, None),
         };
-        let unit = log_unit(model, outputs);
+        let unit = model.scaling().log_unit(outputs);
         Ok(Found { posterior, log_evidence: log_evidence.map(|evidence| evidence - unit) })
     }
 
@@ -139,12 +139,4 @@ fn no_network() -> UsageError {
         "`amortised` needs an inference network, and this model was learned without one",
         "another method; or learn one: mtds fit DATA -o OTHER --learn elbo --amortised",
     )
-}
-
-/// By how much the log density of the outputs falls from model to data units.
-fn log_unit(model: &Model, outputs: &Signal) -> f64 {
-    let logs: Vec<f64> = (0..outputs.width()).map(|d| model.scaling().scale(d).ln()).collect();
-    let row =
-        |row: &[f64]| -> f64 { row.iter().zip(&logs).filter(|(y, _)| !y.is_nan()).map(|(_, log)| log).sum() };
-    outputs.rows().map(row).sum()
 }

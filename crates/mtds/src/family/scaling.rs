@@ -122,10 +122,18 @@ impl Scaling {
 
     /// `Σ_d log scale_d`: the log density of a whole observed step falls by this from model to data units.
     ///
-    /// With missing outputs, sum `log scale(d)` over the observed ones only.
+    /// With missing outputs see [`Scaling::log_unit`].
     #[must_use]
     pub fn log_det(&self) -> f64 {
         self.outputs.scale.iter().map(|scale| scale.ln()).sum()
+    }
+
+    /// By how much the log density of these outputs, those that were observed, falls from model to data units.
+    #[must_use]
+    pub fn log_unit(&self, outputs: &Signal) -> f64 {
+        let logs: Vec<f64> = self.outputs.scale.iter().map(|scale| scale.ln()).collect();
+        let observed = outputs.rows().flat_map(|row| row.iter().zip(&logs)).filter(|(y, _)| !y.is_nan());
+        observed.map(|(_, log)| log).sum()
     }
 
     /// The family in model units; ids, labels, names and missing outputs stay.

@@ -61,11 +61,8 @@ impl Followed<'_> {
     /// # Errors
     /// Sequences that the model cannot take.
     pub fn log_evidences(&self, sequences: &[usize], progress: &mut dyn FnMut(usize)) -> Result<Vec<f64>> {
-        let scaling = self.model.scaling();
         let one = |i: usize, tracker: &mut Tracker<'_>| {
-            let rows = self.family.sequence(i).outputs().rows();
-            let observed = rows.flat_map(|row| row.iter().enumerate()).filter(|(_, y)| !y.is_nan());
-            let units: f64 = observed.map(|(d, _)| scaling.scale(d).ln()).sum();
+            let units = self.model.scaling().log_unit(self.family.sequence(i).outputs());
             Ok(tracker.log_evidence().unwrap_or(f64::NEG_INFINITY) - units)
         };
         self.each(sequences, &one, progress)
