@@ -1,34 +1,16 @@
 //! Codes that drift: the tracker against exact Gaussian updates, and against trackers that think codes stand still.
 
-use mtds::family::Scaling;
+mod common;
+
+use common::levels;
+use mtds::Model;
 use mtds::infer::{Online, Tracker};
 use mtds::random::{Random, stream};
-use mtds::{Lds, Model, ModelSpec};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
 const NOISE: f64 = 0.3;
 const SIGMA: f64 = 0.08;
-
-/// y_t = z + v_t: the code is the level, and all else is switched off.
-fn levels() -> Model {
-    let spec = ModelSpec::new(Lds::new(1, 1, 0), 1)
-        .fix("decay", 0.0)
-        .fix("rotation", 0.0)
-        .fix("state_bias", 0.0)
-        .fix("emission", 0.0);
-    let model = Model::initialise(spec, Scaling::identity(1, 0), &mut stream(1, 0)).unwrap();
-    let mut parameters = model.parameters().to_vec();
-    for tensor in model.tensors() {
-        let value = match tensor.name.as_str() {
-            "generator.0.weight" => 1.0,
-            "shared.noise" => NOISE.ln() as f32,
-            _ => 0.0,
-        };
-        parameters[tensor.range()].fill(value);
-    }
-    model.with_parameters(parameters).unwrap()
-}
 
 fn settings(history: usize, drift: Option<f64>) -> Online {
     Online { every: 5, history: Some(history), drift, ..Online::default() }
@@ -70,7 +52,7 @@ fn exact(outputs: &[f64]) -> Vec<(f64, f64)> {
 
 #[test]
 fn levels_that_walk_are_followed_as_gaussian_updates_do() {
-    let (model, outputs) = (levels(), walk(120, &mut stream(2, 0)));
+    let (model, outputs) = (levels(NOISE), walk(120, &mut stream(2, 0)));
     let mut tracker = Tracker::new(&model, settings(20, Some(SIGMA)), stream(3, 0)).unwrap();
     let wanted = exact(&outputs);
     for (t, y) in outputs.iter().enumerate() {
@@ -121,7 +103,7 @@ fn best_surprise(outputs: &[f64]) -> f64 {
 /// level stands still.
 #[test]
 fn forecasts_of_drifting_codes_beat_those_of_codes_that_stand_still() {
-    let model = levels();
+    let model = levels(NOISE);
     let (mut ours, mut still, mut best) = (0.0, 0.0, 0.0);
     for i in 0..10 {
         let outputs = walk(240, &mut stream(5, i));
@@ -137,7 +119,7 @@ fn forecasts_of_drifting_codes_beat_those_of_codes_that_stand_still() {
 
 #[test]
 fn settings_that_make_no_walk_are_refused() {
-    let model = levels();
+    let model = levels(NOISE);
     let said = |online: Online| Tracker::new(&model, online, stream(1, 0)).unwrap_err().to_string();
     assert!(said(Online { drift: Some(0.1), ..Online::default() }).contains("history"));
     for bad in [0.0, -1.0, f64::NAN] {

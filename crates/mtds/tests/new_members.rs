@@ -1,13 +1,16 @@
 //! What is believed of new members: evidence and codes against exact Gaussian updates, and priors and process noise chosen
 //! where the right choice is known.
 
+mod common;
+
+use common::with_offset_by_code;
 use mtds::base::{NoiseForm, StochasticLds};
 use mtds::family::Scaling;
 use mtds::generator::Prior;
 use mtds::infer::{Followed, Online};
 use mtds::learn::{Calibration, NewMembers, PriorRule};
 use mtds::random::{Random, stream};
-use mtds::{Family, Lds, Model, ModelSpec, Sequence, Signal};
+use mtds::{Family, Model, ModelSpec, Sequence, Signal};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -20,30 +23,9 @@ fn normal(random: &mut Random) -> f64 {
     random.sample(StandardNormal)
 }
 
-/// The model with weight 1 from code to offset, these logs of the noises, and 0 for all else.
-fn with_values(spec: ModelSpec, log_process: f64) -> Model {
-    let model = Model::initialise(spec, Scaling::identity(1, 0), &mut stream(1, 0)).unwrap();
-    let mut parameters = model.parameters().to_vec();
-    for tensor in model.tensors() {
-        let value = match tensor.name.as_str() {
-            "generator.0.weight" => 1.0,
-            "shared.noise" => NOISE.ln(),
-            "shared.process_noise" => log_process,
-            _ => 0.0,
-        };
-        parameters[tensor.range()].fill(value as f32);
-    }
-    model.with_parameters(parameters).unwrap()
-}
-
-/// y_t = z + v_t: the code is the level.
+/// The code is the level.
 fn levels() -> Model {
-    let spec = ModelSpec::new(Lds::new(1, 1, 0), 1)
-        .fix("decay", 0.0)
-        .fix("rotation", 0.0)
-        .fix("state_bias", 0.0)
-        .fix("emission", 0.0);
-    with_values(spec, 0.0).with_prior(Prior::Normal { std_dev: TAU }).unwrap()
+    common::levels(NOISE).with_prior(Prior::Normal { std_dev: TAU }).unwrap()
 }
 
 /// Members at these levels.
@@ -184,7 +166,7 @@ fn walks(log_process: f64) -> Model {
         .fix("state_bias", 0.0)
         .fix("initial_state", 0.0)
         .fix("emission", 1.0);
-    with_values(spec, log_process)
+    with_offset_by_code(spec, NOISE, log_process)
 }
 
 /// Drawn from [`walks`].

@@ -38,6 +38,32 @@ pub fn model(spec: ModelSpec, gain: f32, log_noise: f64, seed: u64) -> Model {
     drawn.with_parameters(parameters).unwrap()
 }
 
+/// y_t = z + v_t with this standard deviation of v: the code is the level, and all else is switched off.
+pub fn levels(noise: f64) -> Model {
+    let spec = ModelSpec::new(Lds::new(1, 1, 0), 1)
+        .fix("decay", 0.0)
+        .fix("rotation", 0.0)
+        .fix("state_bias", 0.0)
+        .fix("emission", 0.0);
+    with_offset_by_code(spec, noise, 0.0)
+}
+
+/// The model whose code is its offset, with these standard deviations of outputs and (its logarithm) of the state; 0 for all else.
+pub fn with_offset_by_code(spec: ModelSpec, noise: f64, log_process: f64) -> Model {
+    let model = Model::initialise(spec, Scaling::identity(1, 0), &mut stream(1, 0)).unwrap();
+    let mut parameters = model.parameters().to_vec();
+    for tensor in model.tensors() {
+        let value = match tensor.name.as_str() {
+            "generator.0.weight" => 1.0,
+            "shared.noise" => noise.ln(),
+            "shared.process_noise" => log_process,
+            _ => 0.0,
+        };
+        parameters[tensor.range()].fill(value as f32);
+    }
+    model.with_parameters(parameters).unwrap()
+}
+
 /// The same model with noise multiplied by `factor`.
 pub fn with_noise_times(model: &Model, factor: f64) -> Model {
     let tensor = model.tensors().into_iter().find(|t| t.name == "shared.noise").unwrap();
