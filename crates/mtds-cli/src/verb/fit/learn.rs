@@ -42,9 +42,10 @@ pub(super) fn learn(
         };
         let mut following = Following { plan, interrupt, course: &course, events: None };
         following.run(&mut learner, state, progress)?;
-        state
-            .finished
-            .push(Ending { choices: &choices, parts, seed: state.seed }.of(&mut learner, progress)?);
+        let ending = Ending { choices: &choices, parts, seed: state.seed };
+        // The checkpoint has all that was learned: ended on the spot, this is done again.
+        let finished = interrupt.without_stop(|| ending.of(&mut learner, progress))?;
+        state.finished.push(finished);
         state.course = None;
         state.save(&plan.checkpoint)?;
     }
