@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
+use super::new_members::FEWEST;
 use crate::Result;
 use crate::family::Family;
 use crate::infer::{Online, Tracker};
@@ -24,8 +25,7 @@ const FACTORS: [f64; 5] = [0.75, 1.0, 1.35, 1.8, 2.5];
 /// Parts of a sequence after which the rest is forecast, and updates over the whole of it.
 const ORIGINS: [f64; 3] = [0.125, 0.25, 0.5];
 const UPDATES: usize = 12;
-/// Fewest held-out sequences that a choice is made by, and most that are forecast.
-const FEWEST: usize = 5;
+/// Most held-out sequences that are forecast.
 const MOST: usize = 50;
 /// Probability below which a majority of sequences is no chance.
 const SIGNIFICANCE: f64 = 0.1;

@@ -30,8 +30,9 @@ const MOST_MEMBERS: usize = 1000;
 const MOST_COMPONENTS: usize = 128;
 /// Most held-out sequences that are asked.
 const MOST_HELD_OUT: usize = 100;
-/// Fewest of them that a choice is made by, and standard errors by which the aggregate has to be ahead.
-const FEWEST: usize = 5;
+/// Fewest held-out sequences that anything about new members is decided by.
+pub(super) const FEWEST: usize = 5;
+/// Standard errors by which the aggregate has to be ahead.
 const CLEARLY: f64 = 2.0;
 /// Random streams of members, of reducing them, and of held-out sequences.
 const MEMBERS: u64 = 5 << 40;

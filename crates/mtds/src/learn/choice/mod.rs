@@ -10,6 +10,7 @@ mod approach;
 mod build;
 mod facts;
 mod layered;
+mod new_members;
 mod rules;
 #[cfg(test)]
 mod tests;

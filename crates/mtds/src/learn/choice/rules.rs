@@ -6,9 +6,11 @@
 
 use serde::Serialize;
 
-use super::{Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, layered, variational};
+use super::{
+    Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, layered, new_members, variational,
+};
 use crate::generator::{BlockSpec, Role};
-use crate::learn::{PriorRule, ScalingRule};
+use crate::learn::ScalingRule;
 use crate::{Error, Result};
 
 /// Longest sequences that are learned whole, and segments that longer ones are cut into.
@@ -50,7 +52,7 @@ impl Chooser {
 }
 
 /// What later rules need of earlier ones.
-struct Work {
+pub(super) struct Work {
     /// Size of the state.
     state: usize,
     /// Whether sequences are cut into segments.
@@ -60,7 +62,9 @@ struct Work {
     /// Sequences or segments to learn from.
     pieces: usize,
     /// Members to learn from.
-    members: usize,
+    pub(super) members: usize,
+    /// Sequences that are held out to decide by.
+    pub(super) held_out: usize,
     /// Multiplications of a step.
     per_step: f64,
 }
@@ -83,10 +87,11 @@ impl Choices {
         let blocks = blocks(w.base.as_deref().unwrap_or_default(), work.state, driven);
         model(&mut by, &mut w, facts, &work, &blocks);
         learning(&mut by, &mut w, facts, &work);
-        new_members(&mut by, &mut w, facts, &work);
+        new_members::fill(&mut by, &mut w, &work);
         let choices = w.all().ok_or_else(|| Error::setting("choices", "a rule is missing"))?;
         choices.check(&blocks)?;
         choices.check_front(facts)?;
+        choices.check_calibrate(&work)?;
         Ok((choices, by.table))
     }
 
@@ -169,7 +174,7 @@ fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
     let selection = by.fill("selection", &mut w.selection, (0.0, "no code length to choose"));
     let segment = by.fill("segment", &mut w.segment, segment(facts));
     let state = by.fill("state", &mut w.state, state(facts));
-    let work = work(facts, segment, state, validation + selection);
+    let work = work(facts, segment, state, (validation, selection));
     match base == approach::FILTERED {
         true => Work { per_step: work.per_step * state as f64, ..work },
         false => work,
@@ -222,34 +227,6 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     by.fill("patience", &mut w.patience, (10, "a quarter of the checks without gain"));
 }
 
-/// What is believed of members that are yet to come.
-fn new_members(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
-    let (tau, shift, spread) = test_time(work.members);
-    let why = format!("what {} members can teach about others", work.members);
-    by.fill("prior", &mut w.prior, prior(facts, work));
-    by.fill("prior_std", &mut w.prior_std, (tau, why.as_str()));
-    by.fill("calibrate", &mut w.calibrate, calibrate(w.base.as_deref(), facts, work));
-    by.fill("noise_shift", &mut w.noise_shift, (shift, why.as_str()));
-    by.fill("noise_spread", &mut w.noise_spread, (spread, why.as_str()));
-}
-
-fn prior(facts: &Facts, work: &Work) -> (PriorRule, &'static str) {
-    match work.members < facts.n_seq {
-        true => (PriorRule::Auto, "around the members where that makes held-out sequences likelier"),
-        false => (PriorRule::Normal, "no sequence is held out to choose by"),
-    }
-}
-
-fn calibrate(base: Option<&str>, facts: &Facts, work: &Work) -> (bool, &'static str) {
-    match (base == Some(approach::FILTERED), work.members < facts.n_seq) {
-        (true, true) => {
-            (true, "process noise by forecasts of held-out sequences, where they are clear about it")
-        }
-        (true, false) => (false, "no sequence is held out to choose by"),
-        (false, _) => (false, "there is no process noise"),
-    }
-}
-
 fn validation(facts: &Facts) -> (f64, String) {
     match facts.n_seq {
         n if n < 12 => (0.0, format!("{n} sequences are too few to spare any")),
@@ -275,10 +252,11 @@ fn state(facts: &Facts) -> (usize, String) {
     }
 }
 
-fn work(facts: &Facts, segment: usize, state: usize, held_out: f64) -> Work {
+fn work(facts: &Facts, segment: usize, state: usize, (validation, selection): (f64, f64)) -> Work {
     let is_cut = segment > 0;
     let n_time = if is_cut { segment.min(facts.max_time) } else { facts.max_time };
-    let members = (((1.0 - held_out) * facts.n_seq as f64).round() as usize).max(1);
+    let share = |of: f64| (of * facts.n_seq as f64).round() as usize;
+    let members = share(1.0 - validation - selection).max(1);
     let pieces_each = if is_cut { facts.median_time.div_ceil(segment).max(1) } else { 1 };
     Work {
         state,
@@ -286,6 +264,7 @@ fn work(facts: &Facts, segment: usize, state: usize, held_out: f64) -> Work {
         observed: (n_time * facts.d_obs) as f64 * (1.0 - facts.missing),
         pieces: members * pieces_each,
         members,
+        held_out: share(validation),
         per_step: (n_time * state * (state + facts.d_obs + facts.d_input)) as f64,
     }
 }
@@ -401,15 +380,4 @@ fn l2(start: Beginning, work: &Work) -> (f64, String) {
     }
     let found = usual * work.pieces as f64 / MANY as f64;
     (found.clamp(1.0, 400.0).round(), format!("{why}, less because {} sequences are few", work.pieces))
-}
-
-/// Deviation of the prior, shift and deviation of log s for new members, by the number of members learned from.
-fn test_time(members: usize) -> (f64, f64, f64) {
-    match members {
-        0..=4 => (4.0, 0.5, 0.5),
-        5..=8 => (2.5, 0.4, 0.5),
-        9..=16 => (2.5, 0.3, 0.5),
-        17..=32 => (1.5, 0.1, 0.3),
-        _ => (1.3, 0.05, 0.2),
-    }
 }

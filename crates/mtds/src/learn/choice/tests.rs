@@ -204,6 +204,28 @@ fn what_a_way_to_learn_does_not_have_is_refused() {
 }
 
 #[test]
+fn new_members_are_decided_about_where_enough_sequences_are_held_out() {
+    let decided = |wishes: &Wishes, n_seq: usize| {
+        let (choices, _) = resolve(wishes, &facts(n_seq, 30, 1, Drive::None)).unwrap();
+        (choices.prior, choices.calibrate)
+    };
+    let shared = vec!["noise".to_owned()];
+    let unshared = Wishes { share: Some(shared), ..Wishes::default() };
+    assert_eq!(decided(&Wishes::default(), 64), (PriorRule::Auto, true));
+    assert_eq!(decided(&Wishes::default(), 20), (PriorRule::Normal, false)); // four are held out
+    assert_eq!(decided(&Wishes { validation: Some(0.25), ..Wishes::default() }, 20), (PriorRule::Auto, true));
+    assert_eq!(decided(&from_draws(), 64), (PriorRule::Auto, false)); // no process noise
+    assert_eq!(decided(&unshared, 64), (PriorRule::Auto, false));
+    let asked = |wishes: Wishes| Wishes { calibrate: Some(true), ..wishes };
+    for (wishes, n_seq) in [(Wishes::default(), 20), (from_draws(), 64), (unshared, 64)] {
+        match resolve(&asked(wishes), &facts(n_seq, 30, 1, Drive::None)) {
+            Err(Error::Setting { name, .. }) => assert_eq!(name, "calibrate"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
 fn unknown_keys_are_refused() {
     let error = serde_json::from_str::<Wishes>(r#"{"codes": 3}"#).unwrap_err().to_string();
     assert!(error.contains("codes"), "{error}");

@@ -1,0 +1,71 @@
+//! What is believed of members that are yet to come: where their codes lie, how noisy they are, how wide forecasts get.
+
+use super::rules::{Chooser, Work};
+use super::{Choices, Wishes};
+use crate::learn::PriorRule;
+use crate::learn::new_members::FEWEST;
+use crate::{Error, Result};
+
+/// Why something is not decided by held-out sequences.
+const TOO_FEW: &str = "too few sequences are held out to choose by";
+
+/// What is believed of members that are yet to come.
+pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, work: &Work) {
+    let (tau, shift, spread) = test_time(work.members);
+    let why = format!("what {} members can teach about others", work.members);
+    by.fill("prior", &mut w.prior, prior(work));
+    by.fill("prior_std", &mut w.prior_std, (tau, why.as_str()));
+    by.fill("calibrate", &mut w.calibrate, calibrate(w.share.as_deref().unwrap_or_default(), work));
+    by.fill("noise_shift", &mut w.noise_shift, (shift, why.as_str()));
+    by.fill("noise_spread", &mut w.noise_spread, (spread, why.as_str()));
+}
+
+fn prior(work: &Work) -> (PriorRule, &'static str) {
+    match work.held_out >= FEWEST {
+        true => (PriorRule::Auto, "around the members where that makes held-out sequences likelier"),
+        false => (PriorRule::Normal, TOO_FEW),
+    }
+}
+
+fn calibrate(shared: &[String], work: &Work) -> (bool, &'static str) {
+    match (has_process_noise(shared), work.held_out >= FEWEST) {
+        (true, true) => {
+            (true, "process noise by forecasts of held-out sequences, where they are clear about it")
+        }
+        (true, false) => (false, TOO_FEW),
+        (false, _) => (false, "there is no process noise that all members share"),
+    }
+}
+
+fn has_process_noise(shared: &[String]) -> bool {
+    shared.iter().any(|block| block == "process_noise")
+}
+
+/// Deviation of the prior, shift and deviation of log s for new members, by the number of members learned from.
+fn test_time(members: usize) -> (f64, f64, f64) {
+    match members {
+        0..=4 => (4.0, 0.5, 0.5),
+        5..=8 => (2.5, 0.4, 0.5),
+        9..=16 => (2.5, 0.3, 0.5),
+        17..=32 => (1.5, 0.1, 0.3),
+        _ => (1.3, 0.05, 0.2),
+    }
+}
+
+impl Choices {
+    /// Process noise and held-out sequences, if they are to meet.
+    pub(super) fn check_calibrate(&self, work: &Work) -> Result<()> {
+        let why = match (self.calibrate, has_process_noise(&self.share)) {
+            (true, false) => {
+                "found true, but there is no process noise that all members share; ask for `kalman` as `base`"
+                    .to_owned()
+            }
+            (true, true) if work.held_out < FEWEST => format!(
+                "found true, but {} sequence(s) are held out; expected {FEWEST} or more: a larger `validation`",
+                work.held_out
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::setting("calibrate", why))
+    }
+}
