@@ -3,7 +3,7 @@
 use crate::table::estimate;
 use mtds::learn::{CalibrationTrial, ChosenPrior, PriorTrial};
 use mtds::predict::Estimate;
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use serde::{Deserialize, Serialize};
 
 /// Key of the settings in a model under which the fit keeps it.
@@ -50,13 +50,13 @@ impl Default for CalibrationRecord {
 }
 
 /// What the fit stored; `None` for a model that was made in another way.
-pub fn expected_of(bundle: &ModelBundle) -> Option<Expected> {
+pub fn expected_of(bundle: &Model) -> Option<Expected> {
     let stored = bundle.provenance.settings.get(EXPECTED_KEY)?;
     serde_json::from_value(stored.clone()).ok()
 }
 
 /// What was decided, by name; only what held-out sequences had a say in.
-pub fn sentences(bundle: &ModelBundle) -> Vec<(&'static str, String)> {
+pub fn sentences(bundle: &Model) -> Vec<(&'static str, String)> {
     let Some(expected) = expected_of(bundle) else { return vec![] };
     let named = [
         ("codes of new members", prior_words(&expected.prior)),

@@ -1,8 +1,8 @@
 //! How much of each output the code explains, as the fit stores it in the settings of a model.
 
 use anyhow::Result;
-use mtds::store::ModelBundle;
-use mtds::{Family, Model};
+use mtds::store::Model;
+use mtds::{Family, System};
 use serde::{Deserialize, Serialize};
 
 /// Key of the settings in a model under which the fit keeps it.
@@ -25,7 +25,7 @@ pub struct ExplainedRow {
 ///
 /// # Errors
 /// Sequences that the model cannot take.
-pub fn rows(model: &Model, family: &Family, codes: &[Vec<f64>]) -> Result<Vec<ExplainedRow>> {
+pub fn rows(model: &System, family: &Family, codes: &[Vec<f64>]) -> Result<Vec<ExplainedRow>> {
     let found = model.explained(family, codes)?;
     let named = family.output_names().iter().zip(found);
     Ok(named
@@ -41,7 +41,7 @@ pub fn rows(model: &Model, family: &Family, codes: &[Vec<f64>]) -> Result<Vec<Ex
 }
 
 /// What the fit stored; empty for a model that was not made by it.
-pub fn explained_of(bundle: &ModelBundle) -> Vec<ExplainedRow> {
+pub fn explained_of(bundle: &Model) -> Vec<ExplainedRow> {
     let stored = bundle.provenance.settings.get(EXPLAINED_KEY).cloned().unwrap_or_default();
     serde_json::from_value(stored).unwrap_or_default()
 }

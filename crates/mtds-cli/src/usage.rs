@@ -3,13 +3,13 @@
 use crate::table::{Align, TextTable};
 use mtds::learn::elbo::LEAST;
 use mtds::learn::{CodeUsage, UsageStatus};
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 
 /// Key of the settings in a model under which the fit keeps it.
 pub const USAGE_KEY: &str = "usage";
 
 /// What the fit stored; `None` for a model that was learned in another way.
-pub fn usage_of(bundle: &ModelBundle) -> Option<CodeUsage> {
+pub fn usage_of(bundle: &Model) -> Option<CodeUsage> {
     let stored = bundle.provenance.settings.get(USAGE_KEY)?;
     serde_json::from_value(stored.clone()).ok()
 }

@@ -7,13 +7,13 @@ mod program;
 
 use learned::{close, csv, growth_model, number, oscillator_model, pushed_model};
 use mtds::predict::CodePath;
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use mtds_data::model::load_model;
 use mtds_data::{ReadFamily, ReadOptions};
 use program::{json, must, must_fail};
 use std::path::Path;
 
-fn bundle(folder: &Path) -> ModelBundle {
+fn bundle(folder: &Path) -> Model {
     load_model(&folder.join("model")).expect("a model")
 }
 
@@ -25,7 +25,7 @@ fn read(folder: &Path, name: &str) -> ReadFamily {
 fn a_code_gives_the_sequence_of_the_library() {
     let folder = growth_model();
     let rows = csv(&must(folder.path(), "generate model --code 0.3,-1.2 --code -1,0 --steps 25"));
-    let model = bundle(folder.path()).model;
+    let model = bundle(folder.path()).system;
     for (i, code) in [[0.3, -1.2], [-1.0, 0.0]].iter().enumerate() {
         let expected = model.generate(code, None, 25).expect("a sequence");
         for t in 0..25 {
@@ -49,7 +49,7 @@ fn a_member_is_made_again_under_its_own_inputs_or_others() {
         let inputs = given.family.get(id).expect("a sequence").inputs().expect("inputs");
         assert_eq!((sequence.id(), sequence.inputs()), (id, Some(inputs)));
         let member = bundle.members.iter().find(|member| member.id == id).expect("a member");
-        let expected = bundle.model.generate(&member.code_mean, Some(inputs), 50).expect("a sequence");
+        let expected = bundle.system.generate(&member.code_mean, Some(inputs), 50).expect("a sequence");
         assert_eq!(sequence.outputs(), &expected);
     }
     assert_eq!(made.time.format(0, 0), "0", "times as in the file of inputs");
@@ -72,7 +72,7 @@ fn noise_is_that_of_the_model() {
     };
     let (clean, noisy) = (of(""), of("--noise"));
     let square: f64 = clean.iter().zip(&noisy).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 8000.0;
-    let model = bundle(folder.path()).model;
+    let model = bundle(folder.path()).system;
     let points = mtds::infer::Points::from_points(2, &[vec![0.1, 0.2]]).expect("a point");
     let certain = mtds::Posterior::from_equal_draws(
         points,
@@ -109,7 +109,7 @@ fn a_morph_passes_the_codes_of_its_members() {
     let (bundle, given) = (bundle(folder.path()), read(folder.path(), "family.csv"));
     let code = |id: &str| bundle.members.iter().find(|m| m.id == id).expect("a member").code_mean.clone();
     let path = CodePath::new(vec![code("osc-000"), code("osc-004"), vec![0.5, -0.5]]).expect("a path");
-    let expected = bundle.model.morph(&path, given.family.inputs_of(0), 33).expect("a sequence");
+    let expected = bundle.system.morph(&path, given.family.inputs_of(0), 33).expect("a sequence");
     assert_eq!(rows.len(), 33);
     for (t, row) in rows.iter().enumerate() {
         assert_eq!(row["series"], "osc-000 to osc-004 to code");
@@ -125,7 +125,7 @@ fn a_transfer_has_the_inputs_of_one_and_the_code_of_another() {
     let bundle = bundle(folder.path());
     let inputs = given.family.get("m1").expect("m1").inputs().expect("inputs");
     let style = bundle.members.iter().find(|member| member.id == "m2").expect("a member");
-    let expected = bundle.model.generate(&style.code_mean, Some(inputs), 50).expect("a sequence");
+    let expected = bundle.system.generate(&style.code_mean, Some(inputs), 50).expect("a sequence");
     let sequence = moved.family.sequence(0);
     assert_eq!((sequence.id(), sequence.outputs(), sequence.inputs()), ("m1 as m2", &expected, Some(inputs)));
 

@@ -34,16 +34,16 @@ fn posteriors_are_those_of_the_library() {
         let outputs = sequence.outputs().slice(0..12);
         let settings = Online { every: 10, ..online.clone() };
         let tracker =
-            bundle.model.track(&outputs, None, settings, stream(3, INFER + i as u64)).expect("tracked");
+            bundle.system.track(&outputs, None, settings, stream(3, INFER + i as u64)).expect("tracked");
         let posterior = tracker.posterior().expect("a posterior");
-        for d in 0..bundle.model.d_code() {
+        for d in 0..bundle.system.d_code() {
             close(number(row, &format!("z{}_mean", d + 1)), posterior.mean()[d], 1e-12);
             close(number(row, &format!("z{}_sd", d + 1)), posterior.std_dev()[d], 1e-12);
         }
         // Evidence is that of the data as they are, not as the model scales them.
         let observed = outputs.values().iter().filter(|y| !y.is_nan()).count() as f64;
         let expected =
-            tracker.log_evidence().expect("evidence") - observed * bundle.model.scaling().log_det();
+            tracker.log_evidence().expect("evidence") - observed * bundle.system.scaling().log_det();
         close(number(row, "log_evidence"), expected, 1e-9);
         close(number(row, "ess"), posterior.diagnostics().ess, 1e-9);
         assert!(["converged", "low_effective_sample_size"].contains(&row["status"].as_str()), "{row:?}");
@@ -137,11 +137,11 @@ fn forecasts_are_those_of_the_library_at_the_times_of_the_file() {
     let outputs: Signal = read.family.sequence(2).outputs().slice(0..20);
     let mut random = stream(5, INFER + 2);
     let posterior = bundle
-        .model
+        .system
         .infer_modes(&outputs, None, online.noise, &MapLaplace::default(), &mut random)
         .expect("a posterior");
     let random = &mut stream(5, FORECAST + 2);
-    let forecast = bundle.model.forecast(&posterior, &outputs, None, 10, random).expect("a forecast");
+    let forecast = bundle.system.forecast(&posterior, &outputs, None, 10, random).expect("a forecast");
     let (mean, low) = (forecast.mean(), forecast.quantile(0.1).expect("a level"));
     for (h, row) in rows[20..30].iter().enumerate() {
         assert_eq!((row["series"].as_str(), row["output"].as_str()), ("plant 2", "y"));

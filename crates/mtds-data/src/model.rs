@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mtds::base::Kinds;
 use mtds::learn::LearnedNetwork;
-use mtds::store::{self, ModelBundle};
+use mtds::store::{self, Model};
 
 use crate::directory::{read_directory, write_directory};
 use crate::{Error, Result};
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// # Errors
 /// [`Error::Model`] for a bundle that could not be read back, and those of
 /// [`write_directory`]. After any of them the destination is as it was.
-pub fn save_model(path: &Path, bundle: &ModelBundle) -> Result<()> {
+pub fn save_model(path: &Path, bundle: &Model) -> Result<()> {
     let files = bundle.to_files().map_err(Error::model(path))?;
     write_directory(path, &files)
 }
@@ -24,7 +24,7 @@ pub fn save_model(path: &Path, bundle: &ModelBundle) -> Result<()> {
 /// # Errors
 /// [`Error::Model`] names the file inside the directory and what is wrong with it; those of
 /// [`read_directory`].
-pub fn load_model(path: &Path) -> Result<ModelBundle> {
+pub fn load_model(path: &Path) -> Result<Model> {
     load_model_of(&Kinds::built_in(), path)
 }
 
@@ -32,16 +32,16 @@ pub fn load_model(path: &Path) -> Result<ModelBundle> {
 ///
 /// # Errors
 /// As [`load_model`].
-pub fn load_model_of(kinds: &Kinds, path: &Path) -> Result<ModelBundle> {
+pub fn load_model_of(kinds: &Kinds, path: &Path) -> Result<Model> {
     let files = read_directory(path, &store::REQUIRED_FILE_NAMES)?;
-    ModelBundle::from_files_of(kinds, &files).map_err(Error::model(path))
+    Model::from_files_of(kinds, &files).map_err(Error::model(path))
 }
 
 /// Reads the inference network beside `bundle`, which was loaded from the directory `path`; `None` where none was learned.
 ///
 /// # Errors
 /// [`Error::Model`] names what is wrong with its file; those of [`read_directory`].
-pub fn load_network(path: &Path, bundle: &ModelBundle) -> Result<Option<LearnedNetwork>> {
+pub fn load_network(path: &Path, bundle: &Model) -> Result<Option<LearnedNetwork>> {
     if !path.join(store::NETWORK_FILE).exists() {
         return Ok(None);
     }
@@ -58,10 +58,10 @@ mod tests {
     use mtds::base::Lds;
     use mtds::family::Scaling;
     use mtds::store::{CARD_FILE, CONFIG_FILE, Member, Provenance, WEIGHTS_FILE};
-    use mtds::{Model, ModelSpec, random};
+    use mtds::{Architecture, System, random};
 
-    fn bundle(seed: u64, ids: &[&str]) -> ModelBundle {
-        let spec = ModelSpec::new(Lds::new(2, 1, 0), 2);
+    fn bundle(seed: u64, ids: &[&str]) -> Model {
+        let spec = Architecture::new(Lds::new(2, 1, 0), 2);
         let mut random = random::stream(seed, 0);
         let member = |id: &&str| Member {
             id: (*id).to_owned(),
@@ -69,8 +69,8 @@ mod tests {
             code_mean: vec![0.5, -0.25],
             code_std_dev: vec![0.125, 0.25],
         };
-        ModelBundle {
-            model: Model::initialise(spec, Scaling::identity(1, 0), &mut random).unwrap(),
+        Model {
+            system: System::initialise(spec, Scaling::identity(1, 0), &mut random).unwrap(),
             provenance: Provenance {
                 seed,
                 settings: r#"{"steps": 10}"#.parse().unwrap(),
@@ -85,8 +85,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn assert_same(found: &ModelBundle, wanted: &ModelBundle) {
-        assert_eq!(found.model.parameters(), wanted.model.parameters());
+    fn assert_same(found: &Model, wanted: &Model) {
+        assert_eq!(found.system.parameters(), wanted.system.parameters());
         assert_eq!(found.provenance, wanted.provenance);
         assert_eq!(found.members, wanted.members);
     }
@@ -110,7 +110,7 @@ mod tests {
         let bundle = bundle(1, &["a"]);
         save_model(&path, &bundle).unwrap();
         assert_eq!(load_network(&path, &bundle).unwrap(), None);
-        let architecture = mtds::learn::InferenceNetwork::for_model(&bundle.model, 2).unwrap();
+        let architecture = mtds::learn::InferenceNetwork::for_model(&bundle.system, 2).unwrap();
         let network = LearnedNetwork::new(architecture, vec![0.25; architecture.n_parameters()]).unwrap();
         let bytes = store::network_to_bytes(&network, &bundle.provenance).unwrap();
         fs::write(path.join(store::NETWORK_FILE), &bytes).unwrap();

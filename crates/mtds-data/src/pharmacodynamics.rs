@@ -165,10 +165,10 @@ fn sigmoid(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mtds::Model;
+    use mtds::System;
     use mtds::base::Pharmacodynamic;
     use mtds::family::Scaling;
-    use mtds::model::ModelSpec;
+    use mtds::system::Architecture;
 
     const SETTINGS: Pharmacodynamics = Pharmacodynamics { n_time: 40, noise_std: 2.0 };
 
@@ -206,9 +206,9 @@ mod tests {
                 patient.baseline,
                 0.0,
             ];
-            let spec = ModelSpec::without_code(Pharmacodynamic::new(1, 1, 1));
+            let spec = Architecture::without_code(Pharmacodynamic::new(1, 1, 1));
             let theta = theta.iter().map(|x| *x as f32).collect();
-            let model = Model::new(spec, Scaling::identity(1, 1), theta).unwrap();
+            let model = System::new(spec, Scaling::identity(1, 1), theta).unwrap();
             let found = model.generate(&[], drawn.family.inputs_of(i), 40).unwrap();
             for (a, b) in found.values().iter().zip(outputs(&drawn, i)) {
                 assert!((a - b).abs() < 1e-3, "{patient:?}: {a} {b}");

@@ -8,14 +8,14 @@
 //! moving z a person controls what is generated.
 //!
 //! ```
-//! use mtds::{Family, Fit, Lds, ModelSpec, Online, Sequence, Signal, Tracker, random::stream};
+//! use mtds::{Family, Fit, Lds, Architecture, Online, Sequence, Signal, Tracker, random::stream};
 //! # fn main() -> mtds::Result<()> {
 //! // A family: decays of different speeds. Missing outputs would be NaN; lengths may differ.
 //! let decay = |rate: f64| Signal::column((0..30).map(|t| (-rate * f64::from(t)).exp()).collect());
 //! let members = (1..9).map(|i| Sequence::new(format!("decay {i}"), decay(0.03 * f64::from(i))));
 //! let family = Family::new(members.collect::<mtds::Result<_>>()?)?;
 //! // Fit: codes of length 1, a linear system with one state; its start is learned.
-//! let spec = ModelSpec::new(Lds::new(1, 1, 0), 1).adapt("initial_state");
+//! let spec = Architecture::new(Lds::new(1, 1, 0), 1).adapt("initial_state");
 //! let fit = Fit::steady(200, 0.02, 256)?; // steps, learning rate, particles
 //! let model = fit.run(spec, &family, None, 1, &mut |_| mtds::Control::Continue)?.model;
 //! // Observe a new member, forecast the rest of it.
@@ -35,11 +35,11 @@
 //! | to | see |
 //! |---|---|
 //! | hold sequences | [`family`] |
-//! | choose a system, and what the code adapts | [`base`], [`generator`], [`ModelSpec`] |
+//! | choose a system, and what the code adapts | [`base`], [`generator`], [`Architecture`] |
 //! | learn | [`learn`], [`Fit`] |
 //! | infer codes | [`infer`], [`Tracker`] |
 //! | average several models by evidence | [`infer::Ensemble`] |
-//! | forecast, generate, morph, score | [`predict`], [`Model::generate`], [`Model::morph`] |
+//! | forecast, generate, morph, score | [`predict`], [`System::generate`], [`System::morph`] |
 //! | compare with one system for all, or one for each; with recurrent networks | [`baseline`] |
 //! | keep a model | [`store`] |
 //!
@@ -56,15 +56,16 @@ pub mod infer;
 pub mod kernel;
 pub mod layer;
 pub mod learn;
-pub mod model;
 pub mod predict;
 pub mod random;
 pub mod store;
+pub mod system;
 
 pub use base::Lds;
 pub use error::{Error, Result};
 pub use family::{Family, Sequence, Signal};
 pub use infer::{Online, Posterior, Tracker};
 pub use learn::{Control, Fit};
-pub use model::{Model, ModelSpec};
 pub use predict::Forecast;
+pub use store::Model;
+pub use system::{Architecture, System};

@@ -3,8 +3,8 @@
 use mtds::base::{Base, Gru, OrthogonalRnn, Pharmacodynamic, Rnn};
 use mtds::family::Scaling;
 use mtds::random::{Random, stream};
-use mtds::store::{ModelBundle, Provenance};
-use mtds::{Control, Family, Fit, Model, ModelSpec, Online, Sequence, Signal, Tracker};
+use mtds::store::{Model, Provenance};
+use mtds::{Architecture, Control, Family, Fit, Online, Sequence, Signal, System, Tracker};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -60,7 +60,7 @@ fn patients(random: &mut Random) -> Vec<f64> {
 }
 
 /// Root mean square errors of the model's forecasts and of the mean of the training sequences, on new members.
-fn errors(model: &Model, source: &Source, training: &Family) -> (f64, f64) {
+fn errors(model: &System, source: &Source, training: &Family) -> (f64, f64) {
     let mut random = stream(5, 2);
     let (mut ours, mut mean) = (0.0, 0.0);
     let future = source.inputs.as_ref().map(|inputs| Signal::column(inputs.values()[SEEN..].to_vec()));
@@ -83,7 +83,7 @@ fn errors(model: &Model, source: &Source, training: &Family) -> (f64, f64) {
 }
 
 /// Learns by the Monte-Carlo objective and forecasts; the error must be clearly below that of the family mean.
-fn learn_and_beat_the_mean(spec: ModelSpec, source: &Source) -> Model {
+fn learn_and_beat_the_mean(spec: Architecture, source: &Source) -> System {
     let family = source.family(24, &mut stream(5, 1));
     let fit = Fit::steady(400, 0.02, 256).unwrap();
     let model = fit.run(spec, &family, None, 3, &mut |_| Control::Continue).unwrap().model;
@@ -94,7 +94,7 @@ fn learn_and_beat_the_mean(spec: ModelSpec, source: &Source) -> Model {
 }
 
 /// The model comes back from its files, to the bit.
-fn store_round_trip(model: Model) {
+fn store_round_trip(model: System) {
     let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
     let provenance = Provenance {
         seed: 3,
@@ -105,31 +105,31 @@ fn store_round_trip(model: Model) {
         input_names: names("u", model.base().d_input()),
         scores: vec![],
     };
-    let bundle = ModelBundle { model, provenance, members: vec![] };
+    let bundle = Model { system: model, provenance, members: vec![] };
     let files = bundle.to_files().unwrap();
-    let back = ModelBundle::from_files(&files).unwrap();
-    assert_eq!(back.model.parameters(), bundle.model.parameters());
+    let back = Model::from_files(&files).unwrap();
+    assert_eq!(back.system.parameters(), bundle.system.parameters());
     assert_eq!(back.to_files().unwrap(), files);
-    assert_eq!(back.model.spec(), bundle.model.spec());
+    assert_eq!(back.system.spec(), bundle.system.spec());
 }
 
 #[test]
 fn a_gated_network_learns_a_family() {
     let source = Source { inputs: None, draw: rises };
-    store_round_trip(learn_and_beat_the_mean(ModelSpec::new(Gru::new(3, 1, 0), 2), &source));
+    store_round_trip(learn_and_beat_the_mean(Architecture::new(Gru::new(3, 1, 0), 2), &source));
 }
 
 #[test]
 fn a_pharmacodynamic_model_learns_patients() {
     let source = Source { inputs: Some(Signal::column((0..N_TIME).map(dose).collect())), draw: patients };
-    store_round_trip(learn_and_beat_the_mean(ModelSpec::new(Pharmacodynamic::new(1, 1, 1), 2), &source));
+    store_round_trip(learn_and_beat_the_mean(Architecture::new(Pharmacodynamic::new(1, 1, 1), 2), &source));
 }
 
 #[test]
 fn tanh_networks_are_stored_too() {
-    fn drawn(base: Base) -> Model {
+    fn drawn(base: Base) -> System {
         let scaling = Scaling::identity(base.d_obs(), base.d_input());
-        Model::initialise(ModelSpec::new(base, 2), scaling, &mut stream(1, 0)).unwrap()
+        System::initialise(Architecture::new(base, 2), scaling, &mut stream(1, 0)).unwrap()
     }
     store_round_trip(drawn(Rnn::new(3, 2, 1).into()));
     store_round_trip(drawn(OrthogonalRnn::new(3, 2, 1).into()));

@@ -13,7 +13,7 @@ use mtds::base::Gru;
 use mtds::infer::{Online, Posterior};
 use mtds::predict::{CENTRAL_LEVELS, Scores, score};
 use mtds::random::{Random, stream};
-use mtds::{Model, ModelSpec};
+use mtds::{Architecture, System};
 use rand::RngExt;
 use rayon::prelude::*;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -27,12 +27,12 @@ const N_TIME: usize = 20;
 /// Of all dimensions together; Bonferroni's share of it for each.
 const FALSE_ALARM_RATE: f64 = 1e-3;
 
-fn family() -> Model {
+fn family() -> System {
     model(spec(2, 1, D_CODE), 1.0, LOG_NOISE, 42)
 }
 
-fn gated() -> Model {
-    model(ModelSpec::new(Gru::new(3, 1, 1), D_CODE), 2.0, LOG_NOISE, 43)
+fn gated() -> System {
+    model(Architecture::new(Gru::new(3, 1, 1), D_CODE), 2.0, LOG_NOISE, 43)
 }
 
 /// One update at the end of the sequence.
@@ -54,7 +54,7 @@ fn rank(posterior: &Posterior, d: usize, truth: f64, random: &mut Random) -> usi
 }
 
 /// Ranks of the true code, per dimension, when data come from `truth` and posteriors from `believed`.
-fn ranks(truth: &Model, believed: &Model) -> Vec<Vec<usize>> {
+fn ranks(truth: &System, believed: &System) -> Vec<Vec<usize>> {
     let inputs = impulse(N_TIME);
     let replicate = |i: u64| -> Vec<usize> {
         let mut random = stream(2018, i);

@@ -12,13 +12,13 @@ use mtds::learn::{
     Carriers, Control, MonteCarlo, MonteCarloObjective, NoiseRule, Schedule, Trainer, TrainingPlan,
 };
 use mtds::random::stream;
-use mtds::{Model, Result};
+use mtds::{Result, System};
 
-fn family() -> Model {
+fn family() -> System {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, 42)
 }
 
-fn follow<'m>(model: &'m Model, outputs: &Signal, settings: Online) -> Result<Tracker<'m>> {
+fn follow<'m>(model: &'m System, outputs: &Signal, settings: Online) -> Result<Tracker<'m>> {
     model.track(outputs, Some(&impulse(outputs.n_time())), settings, stream(20, 0))
 }
 

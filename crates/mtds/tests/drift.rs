@@ -3,7 +3,7 @@
 mod common;
 
 use common::levels;
-use mtds::Model;
+use mtds::System;
 use mtds::infer::{Online, Tracker};
 use mtds::random::{Random, stream};
 use rand::RngExt;
@@ -69,7 +69,7 @@ fn levels_that_walk_are_followed_as_gaussian_updates_do() {
 }
 
 /// Mean negative log likelihood of the fifth step ahead, after each update beyond the fortieth step.
-fn surprise(model: &Model, outputs: &[f64], settings: Online) -> f64 {
+fn surprise(model: &System, outputs: &[f64], settings: Online) -> f64 {
     let mut tracker = Tracker::new(model, settings, stream(4, 0)).unwrap();
     let (mut total, mut n) = (0.0, 0);
     for (t, y) in outputs.iter().enumerate() {

@@ -11,12 +11,12 @@ use mtds::infer::{
 };
 use mtds::predict::{Forecast, score};
 use mtds::random::{Random, stream};
-use mtds::{Model, Result};
+use mtds::{Result, System};
 use rand::SeedableRng;
 use serde_json::json;
 
 /// A family with two-dimensional codes; seeds make unlike ones.
-fn family(seed: u64) -> Model {
+fn family(seed: u64) -> System {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, seed)
 }
 
@@ -27,21 +27,21 @@ fn light() -> Online {
     Online { importance, mode_starts: 4, every: 10, ..Online::default() }
 }
 
-fn ensemble(models: &[Model]) -> Ensemble {
+fn ensemble(models: &[System]) -> Ensemble {
     Ensemble::new(models.iter().map(|model| Candidate::new(model.clone(), light())).collect()).unwrap()
 }
 
 /// The same model for outputs of another unit.
-fn scaled(model: &Model, offset: f64, scale: f64) -> Model {
+fn scaled(model: &System, offset: f64, scale: f64) -> System {
     let scaling: Scaling = serde_json::from_value(json!({
         "outputs": {"offset": [offset], "scale": [scale]},
         "inputs": {"offset": [0.0], "scale": [1.0]},
     }))
     .unwrap();
-    Model::new(model.spec().clone(), scaling, model.parameters().to_vec()).unwrap()
+    System::new(model.spec().clone(), scaling, model.parameters().to_vec()).unwrap()
 }
 
-fn member(model: &Model, n_time: usize, i: u64) -> (Signal, Signal) {
+fn member(model: &System, n_time: usize, i: u64) -> (Signal, Signal) {
     let mut random = stream(70, i);
     let inputs = own_inputs(n_time, &mut random);
     let (_, outputs) = draw_member(model, &inputs, n_time, &mut random);
@@ -264,8 +264,8 @@ fn what_makes_no_ensemble_is_refused() {
         vec![usual(), candidate]
     };
     let two_outputs = Candidate::new(model(spec(2, 2, 2), 1.0, LOG_NOISE, 42), light());
-    let no_inputs = mtds::ModelSpec::new(Lds::new(2, 1, 0), 2);
-    let no_inputs = Model::initialise(no_inputs, Scaling::identity(1, 0), &mut stream(1, 0)).unwrap();
+    let no_inputs = mtds::Architecture::new(Lds::new(2, 1, 0), 2);
+    let no_inputs = System::initialise(no_inputs, Scaling::identity(1, 0), &mut stream(1, 0)).unwrap();
     for (candidates, message) in [
         (vec![], "at least one"),
         (vec![usual(), two_outputs], "outputs of candidate 1: expected 1, as candidate 0 has, found 2"),

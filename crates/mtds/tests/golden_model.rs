@@ -7,8 +7,8 @@ use mtds::base::{Lds, NoiseForm};
 use mtds::family::Signal;
 use mtds::generator::{Activation, FeatureMap, Prior, Role, Skip};
 use mtds::infer::GaussianMixture;
-use mtds::store::{CardScore, FILE_NAMES, Member, ModelBundle, Provenance};
-use mtds::{Model, ModelSpec};
+use mtds::store::{CardScore, FILE_NAMES, Member, Model, Provenance};
+use mtds::{Architecture, System};
 use serde_json::{Value, json};
 
 const GOLDEN: [&[u8]; 3] = [
@@ -18,9 +18,9 @@ const GOLDEN: [&[u8]; 3] = [
 ];
 
 /// Every option that the architecture has, in small; every number is exact in F32.
-fn spec() -> ModelSpec {
+fn spec() -> Architecture {
     let base = Lds { noise_form: NoiseForm::Full, ..Lds::new(2, 2, 1) };
-    ModelSpec::new(base, 2)
+    Architecture::new(base, 2)
         .hidden(&[3], Activation::Tanh)
         .features(FeatureMap::Trigonometric)
         .skip(Skip::Affine)
@@ -28,7 +28,7 @@ fn spec() -> ModelSpec {
         .role("state_bias", Role::Fixed(0.125))
 }
 
-fn model() -> Model {
+fn model() -> System {
     let scaling = json!({
         "outputs": {"offset": [0.5, -20.0], "scale": [2.0, 0.25]},
         "inputs": {"offset": [1.0], "scale": [0.5]},
@@ -39,11 +39,11 @@ fn model() -> Model {
     let means = vec![vec![0.5, -1.0], vec![-0.25, 0.75]];
     let covariances = vec![vec![0.5, 0.125, 0.125, 0.25], vec![1.0, 0.0, 0.0, 2.0]];
     let prior = GaussianMixture::new(vec![0.25, 0.75], means, covariances).unwrap();
-    let model = Model::new(spec, serde_json::from_value(scaling).unwrap(), parameters).unwrap();
+    let model = System::new(spec, serde_json::from_value(scaling).unwrap(), parameters).unwrap();
     model.with_prior(Prior::AggregatePosterior(prior)).unwrap()
 }
 
-fn bundle() -> ModelBundle {
+fn bundle() -> Model {
     let member = |id: &str, label: Option<&str>, mean: [f64; 2]| Member {
         id: id.into(),
         label: label.map(str::to_owned),
@@ -57,8 +57,8 @@ fn bundle() -> ModelBundle {
         std_error,
         n_seq: 12,
     };
-    ModelBundle {
-        model: model(),
+    Model {
+        system: model(),
         provenance: Provenance {
             seed: 7,
             settings: json!({"learn": "mco", "particles": 128, "rate": 0.003}),
@@ -72,18 +72,18 @@ fn bundle() -> ModelBundle {
     }
 }
 
-fn golden() -> ModelBundle {
+fn golden() -> Model {
     let files: Vec<_> = FILE_NAMES.into_iter().zip(GOLDEN).collect();
-    ModelBundle::from_files(&files).unwrap()
+    Model::from_files(&files).unwrap()
 }
 
 #[test]
 fn version_1_is_readable() {
     let (found, wanted) = (golden(), bundle());
-    assert_eq!(found.model.spec(), wanted.model.spec());
-    assert_eq!(found.model.scaling(), wanted.model.scaling());
-    assert_eq!(found.model.prior(), wanted.model.prior());
-    assert_eq!(found.model.parameters(), wanted.model.parameters());
+    assert_eq!(found.system.spec(), wanted.system.spec());
+    assert_eq!(found.system.scaling(), wanted.system.scaling());
+    assert_eq!(found.system.prior(), wanted.system.prior());
+    assert_eq!(found.system.parameters(), wanted.system.parameters());
     assert_eq!(found.provenance, wanted.provenance);
     assert_eq!(found.members, wanted.members);
 }
@@ -116,7 +116,7 @@ fn it_generates_what_it_did() {
         ],
     ];
     for (member, expected) in golden.members.iter().zip(expected) {
-        let found = golden.model.generate(&member.code_mean, Some(&inputs), 4).unwrap();
+        let found = golden.system.generate(&member.code_mean, Some(&inputs), 4).unwrap();
         for (found, expected) in found.values().iter().zip(expected) {
             // A few dozen operations in single precision on numbers around 1.
             assert!((found - expected).abs() < 1e-5, "{found} {expected}");

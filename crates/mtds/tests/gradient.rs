@@ -8,7 +8,7 @@ use mtds::family::Signal;
 use mtds::generator::{Activation, FeatureMap, Role, Skip};
 use mtds::infer::{CodeTarget, GaussianMixture, LogTarget, NoiseBelief, Points, SmoothTarget};
 use mtds::random::stream;
-use mtds::{Model, ModelSpec};
+use mtds::{Architecture, System};
 
 const N_TIME: usize = 24;
 const D_CODE: usize = 3;
@@ -16,16 +16,16 @@ const D_CODE: usize = 3;
 /// Two outputs, gaps, one's own inputs.
 struct Case {
     name: &'static str,
-    model: Model,
+    model: System,
     outputs: Signal,
     inputs: Signal,
     prior: GaussianMixture,
 }
 
-fn case(name: &'static str, spec: ModelSpec, prior: GaussianMixture) -> Case {
+fn case(name: &'static str, spec: Architecture, prior: GaussianMixture) -> Case {
     let mut random = stream(70, 0);
     // Outputs come from a model with diagonal noise, whatever the noise of the one under test.
-    let source = model(ModelSpec::new(Lds::new(3, 2, 1), D_CODE), 1.0, LOG_NOISE, 71);
+    let source = model(Architecture::new(Lds::new(3, 2, 1), D_CODE), 1.0, LOG_NOISE, 71);
     let inputs = own_inputs(N_TIME, &mut random);
     let (_, outputs) = draw_member(&source, &inputs, N_TIME, &mut random);
     let outputs = with_gaps(&outputs, 0.2, &mut random);
@@ -43,11 +43,11 @@ fn aggregate() -> GaussianMixture {
 fn cases() -> Vec<Case> {
     let standard = GaussianMixture::standard_normal(D_CODE).unwrap();
     let uncertain = NoiseBelief::Uncertain { mean: -0.2, std_dev: 0.5 };
-    let diagonal = || ModelSpec::new(Lds::new(3, 2, 1), D_CODE);
-    let full = || ModelSpec::new(Lds { noise_form: NoiseForm::Full, ..Lds::new(3, 2, 1) }, D_CODE);
+    let diagonal = || Architecture::new(Lds::new(3, 2, 1), D_CODE);
+    let full = || Architecture::new(Lds { noise_form: NoiseForm::Full, ..Lds::new(3, 2, 1) }, D_CODE);
     let random_state = |form| {
         let lds = Lds { noise_form: form, ..Lds::new(3, 2, 1) };
-        ModelSpec::new(StochasticLds { lds, process_noise: form }, D_CODE).adapt("process_noise")
+        Architecture::new(StochasticLds { lds, process_noise: form }, D_CODE).adapt("process_noise")
     };
     let deep = diagonal()
         .features(FeatureMap::Trigonometric)

@@ -9,10 +9,10 @@ use mtds::family::{Scaling, Signal};
 use mtds::front::{Front, FrontStart, InputSkip};
 use mtds::infer::{CodeTarget, GaussianMixture, LogTarget, Online, Points, SmoothTarget, Tracker};
 use mtds::learn::{Schedule, TrainingPlan, VariationalFit};
-use mtds::model::{CodePacks, OwnBatch, OwnCodes, OwnPull, Weights};
 use mtds::random::{Random, stream};
-use mtds::store::{ModelBundle, Provenance};
-use mtds::{Control, Family, Model, ModelSpec, Sequence};
+use mtds::store::{Model, Provenance};
+use mtds::system::{CodePacks, OwnBatch, OwnCodes, OwnPull, Weights};
+use mtds::{Architecture, Control, Family, Sequence, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -29,14 +29,14 @@ fn fronts() -> [Front; 3] {
     ]
 }
 
-fn layered(base: impl Into<Base>, front: Front) -> Model {
-    let spec = ModelSpec::new(base, D_CODE).behind(front).adapt("feedthrough");
+fn layered(base: impl Into<Base>, front: Front) -> System {
+    let spec = Architecture::new(base, D_CODE).behind(front).adapt("feedthrough");
     drawn(spec)
 }
 
-fn drawn(spec: ModelSpec) -> Model {
+fn drawn(spec: Architecture) -> System {
     let scaling = Scaling::identity(spec.base.d_obs(), spec.d_input());
-    let drawn = Model::initialise(spec, scaling, &mut stream(81, 0)).unwrap();
+    let drawn = System::initialise(spec, scaling, &mut stream(81, 0)).unwrap();
     let mut parameters = drawn.parameters().to_vec();
     for tensor in drawn.tensors().iter().filter(|t| t.name == "shared.noise") {
         parameters[tensor.range()].fill(LOG_NOISE as f32);
@@ -45,18 +45,18 @@ fn drawn(spec: ModelSpec) -> Model {
 }
 
 /// Every front with a tanh network, and the first with every other kind of base model.
-fn models() -> Vec<Model> {
-    let mut models: Vec<Model> =
+fn models() -> Vec<System> {
+    let mut models: Vec<System> =
         fronts().map(|front| layered(Rnn::new(3, 1, front.d_out()), front)).into_iter().collect();
     let front = fronts()[0];
     models.push(layered(Gru::new(3, 1, 2), front));
     models.push(layered(Lds::new(3, 1, 2), front));
     models.push(layered(StochasticLds::new(2, 1, 2), front));
-    models.push(drawn(ModelSpec::new(Pharmacodynamic::new(2, 1, 2), D_CODE).behind(front)));
+    models.push(drawn(Architecture::new(Pharmacodynamic::new(2, 1, 2), D_CODE).behind(front)));
     models
 }
 
-fn name(model: &Model) -> String {
+fn name(model: &System) -> String {
     format!("{} behind {:?}", model.base().kind(), model.spec().front)
 }
 
@@ -77,7 +77,7 @@ fn family(n_seq: usize) -> Family {
 }
 
 /// Some entries of every tensor against differences of `value`.
-fn check_gradient(model: &Model, value: impl Fn(&[f32]) -> f64, gradient: &[f32]) {
+fn check_gradient(model: &System, value: impl Fn(&[f32]) -> f64, gradient: &[f32]) {
     let scale = f64::from(gradient.iter().fold(0f32, |m, g| m.max(g.abs())));
     for tensor in model.tensors() {
         let range = tensor.range();
@@ -212,7 +212,7 @@ fn answers(n_seq: usize, random: &mut Random) -> Family {
 fn a_shared_filter_is_learned_by_the_front() {
     let family = answers(60, &mut stream(90, 0));
     let new = answers(20, &mut stream(90, 1));
-    let error = |spec: ModelSpec| {
+    let error = |spec: Architecture| {
         let learning_rate = Schedule::constant(0.01).unwrap();
         let plan = TrainingPlan { steps: 900, learning_rate, ..TrainingPlan::default() };
         let fit = VariationalFit { plan, ..VariationalFit::default() };
@@ -231,8 +231,9 @@ fn a_shared_filter_is_learned_by_the_front() {
         }
         squares / f64::from(n)
     };
-    let with = error(ModelSpec::new(Lds::new(1, 1, 2), 2).behind(Front::new(2, 12, 2)).adapt("feedthrough"));
-    let without = error(ModelSpec::new(Lds::new(2, 1, 2), 2).adapt("feedthrough"));
+    let with =
+        error(Architecture::new(Lds::new(1, 1, 2), 2).behind(Front::new(2, 12, 2)).adapt("feedthrough"));
+    let without = error(Architecture::new(Lds::new(2, 1, 2), 2).adapt("feedthrough"));
     println!("mean squared error {with:.4} with a front, {without:.4} without");
     assert!(with < 0.5 * without, "{with} {without}");
 }
@@ -249,17 +250,17 @@ fn layered_models_are_stored() {
             input_names: vec!["a".into(), "b".into()],
             scores: vec![],
         };
-        let bundle = ModelBundle { model, provenance, members: vec![] };
-        let back = ModelBundle::from_files(&bundle.to_files().unwrap()).unwrap();
-        assert_eq!(back.model.spec(), bundle.model.spec());
-        assert_eq!(back.model.parameters(), bundle.model.parameters());
+        let bundle = Model { system: model, provenance, members: vec![] };
+        let back = Model::from_files(&bundle.to_files().unwrap()).unwrap();
+        assert_eq!(back.system.spec(), bundle.system.spec());
+        assert_eq!(back.system.parameters(), bundle.system.parameters());
     }
 }
 
 #[test]
 fn fronts_that_do_not_fit_are_refused() {
     let spec =
-        |base: Rnn, front: Front| ModelSpec::new(base, 1).behind(front).layout().unwrap_err().to_string();
+        |base: Rnn, front: Front| Architecture::new(base, 1).behind(front).layout().unwrap_err().to_string();
     assert!(spec(Rnn::new(2, 1, 3), Front::new(2, 4, 2)).contains("expected 2, found 3"));
     let encoded = Front { start: FrontStart::Encoded { steps: 2, d_obs: 4 }, ..Front::new(2, 4, 2) };
     assert!(spec(Rnn::new(2, 1, 2), encoded).contains("outputs that the front encodes"));
@@ -272,7 +273,7 @@ fn fronts_that_do_not_fit_are_refused() {
 #[ignore = "means something only with full optimisation"]
 fn a_model_of_the_papers_size_generates_500_frames_per_second_on_one_core() {
     let front = Front::new(32, 1024, 24);
-    let model = drawn(ModelSpec::new(Rnn::new(128, 64, 24), 3).behind(front).adapt("feedthrough"));
+    let model = drawn(Architecture::new(Rnn::new(128, 64, 24), 3).behind(front).adapt("feedthrough"));
     let inputs = Signal::new(1000, 32, normals(32_000, &mut stream(92, 0))).unwrap();
     let seconds = |_| {
         let begin = std::time::Instant::now();

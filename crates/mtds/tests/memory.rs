@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use common::{LOG_NOISE, draw_member, impulse, model, on_threads, own_inputs, spec};
 use mtds::family::{Family, Sequence};
 use mtds::learn::{Carriers, MonteCarlo, MonteCarloObjective};
-use mtds::model::CodePacks;
 use mtds::random::{ShiftedSobol, stream};
+use mtds::system::CodePacks;
 
 /// Counts the bytes in use and their peak.
 struct Counting;

@@ -10,7 +10,7 @@ use mtds::generator::Prior;
 use mtds::infer::{Followed, Online};
 use mtds::learn::{Calibration, NewMembers, PriorRule};
 use mtds::random::{Random, stream};
-use mtds::{Family, Model, ModelSpec, Sequence, Signal};
+use mtds::{Architecture, Family, Sequence, Signal, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -24,7 +24,7 @@ fn normal(random: &mut Random) -> f64 {
 }
 
 /// The code is the level.
-fn levels() -> Model {
+fn levels() -> System {
     common::levels(NOISE).with_prior(Prior::Normal { std_dev: TAU }).unwrap()
 }
 
@@ -51,7 +51,7 @@ fn anywhere(n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| TAU * normal(&mut random)).collect()
 }
 
-fn whole(model: &Model, family: &Family) -> (Vec<f64>, mtds::infer::GaussianMixture) {
+fn whole(model: &System, family: &Family) -> (Vec<f64>, mtds::infer::GaussianMixture) {
     let online = Online::default();
     let followed = Followed { model, online: &online, family, random: (3, 0) };
     let all = family.observed();
@@ -92,7 +92,7 @@ fn evidence_does_not_depend_on_units() {
         };
         let family = Family::new(family.sequences().iter().map(times).collect()).unwrap();
         let scaling = Scaling::standard_outputs(&family).unwrap();
-        let model = Model::new(levels().spec().clone(), scaling, levels().parameters().to_vec()).unwrap();
+        let model = System::new(levels().spec().clone(), scaling, levels().parameters().to_vec()).unwrap();
         whole(&model, &family).0
     };
     for (plain, tenfold) in scaled(1.0).iter().zip(scaled(10.0)) {
@@ -102,7 +102,7 @@ fn evidence_does_not_depend_on_units() {
 }
 
 fn new_members<'a>(
-    model: &'a Model,
+    model: &'a System,
     online: &'a Online,
     training: &'a Family,
     held_out: Option<&'a Family>,
@@ -159,8 +159,8 @@ fn a_rule_is_kept_and_without_held_out_sequences_nothing_is_tried() {
 }
 
 /// A state with memory a = tanh 1.5 and process noise, beside the level: y_t = x_t + z + v_t.
-fn walks(log_process: f64) -> Model {
-    let spec = ModelSpec::new(StochasticLds::new(1, 1, 0), 1)
+fn walks(log_process: f64) -> System {
+    let spec = Architecture::new(StochasticLds::new(1, 1, 0), 1)
         .fix("decay", 1.5)
         .fix("rotation", 0.0)
         .fix("state_bias", 0.0)
@@ -213,13 +213,13 @@ fn models_and_families_that_cannot_be_calibrated_stay_as_they_are() {
 fn a_factor_scales_every_deviation_of_a_full_process_noise() {
     let base = StochasticLds { process_noise: NoiseForm::Full, ..StochasticLds::new(2, 1, 0) };
     let model =
-        Model::initialise(ModelSpec::new(base, 1), Scaling::identity(1, 0), &mut stream(2, 0)).unwrap();
+        System::initialise(Architecture::new(base, 1), Scaling::identity(1, 0), &mut stream(2, 0)).unwrap();
     let mut parameters = model.parameters().to_vec();
     let mixing = model.tensors().into_iter().find(|t| t.name == "shared.process_mixing").unwrap();
     parameters[mixing.range()].fill(0.25);
     let model = model.with_parameters(parameters).unwrap();
     let scaled = model.clone().with_process_noise(2.0).unwrap().unwrap();
-    let of = |model: &Model, name: &str| model.block_values(name).unwrap();
+    let of = |model: &System, name: &str| model.block_values(name).unwrap();
     assert_eq!(of(&scaled, "process_mixing"), [0.5]);
     for (after, before) in of(&scaled, "process_noise").iter().zip(of(&model, "process_noise")) {
         assert!((after - before - 2f64.ln()).abs() < 1e-6);

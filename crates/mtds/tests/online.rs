@@ -3,14 +3,14 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, impulse, model, on_threads, own_inputs, spec};
-use mtds::Model;
+use mtds::System;
 use mtds::family::Signal;
 use mtds::infer::{AdaptiveImportance, NoiseBelief, Online, Tracker};
 use mtds::predict::{Estimate, Forecast, score};
 use mtds::random::stream;
 use rayon::prelude::*;
 
-fn family() -> Model {
+fn family() -> System {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, 42)
 }
 
@@ -26,14 +26,14 @@ fn light(history: Option<usize>) -> Online {
 }
 
 /// A sequence with inputs that keep the state moving.
-fn member(model: &Model, n_time: usize, i: u64) -> (Signal, Signal) {
+fn member(model: &System, n_time: usize, i: u64) -> (Signal, Signal) {
     let mut random = stream(60, i);
     let inputs = own_inputs(n_time, &mut random);
     let (_, outputs) = draw_member(model, &inputs, n_time, &mut random);
     (outputs, inputs)
 }
 
-fn track<'m>(model: &'m Model, outputs: &Signal, inputs: &Signal, settings: Online) -> Tracker<'m> {
+fn track<'m>(model: &'m System, outputs: &Signal, inputs: &Signal, settings: Online) -> Tracker<'m> {
     model.track(outputs, Some(inputs), settings, stream(61, 0)).unwrap()
 }
 

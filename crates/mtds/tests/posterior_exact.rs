@@ -6,7 +6,7 @@ use common::compare::{Slack, largest_z};
 use common::quadrature::{Axis, Exact, focus, integrate};
 use common::textbook::{Textbook, normal_log_density, standard_normal_log_density};
 use common::{LOG_NOISE, draw_member, group, impulse, model, own_inputs, parameters_f64, spec, with_gaps};
-use mtds::Model;
+use mtds::System;
 use mtds::family::Signal;
 use mtds::infer::{
     AdaptiveImportance, CodeTarget, MapLaplace, NoiseBelief, Online, Posterior, Start, adaptive_importance,
@@ -26,7 +26,7 @@ const MOST_ERRORS: f64 = 5.0;
 const SLACK: Slack = Slack { mass: 2e-3, moments: 2e-3 };
 
 struct Case {
-    model: Model,
+    model: System,
     outputs: Signal,
     inputs: Signal,
     noise: NoiseBelief,

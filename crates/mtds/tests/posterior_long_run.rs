@@ -9,7 +9,7 @@ mod common;
 
 use common::compare::{deviation, evidence_error, expectation};
 use common::{LOG_NOISE, draw_member, group, impulse, model, own_inputs, spec};
-use mtds::Model;
+use mtds::System;
 use mtds::family::Signal;
 use mtds::infer::{
     AdaptiveImportance, CodeTarget, GaussianMixture, LogTarget, Online, Points, Posterior, Start,
@@ -99,7 +99,7 @@ fn check(label: &str, posterior: &Posterior, long: &Reference) {
 }
 
 /// The tracked posterior and the long run after `n_time` steps.
-fn both(model: &Model, outputs: &Signal, inputs: &Signal, n_time: usize) -> (Posterior, Reference) {
+fn both(model: &System, outputs: &Signal, inputs: &Signal, n_time: usize) -> (Posterior, Reference) {
     let prior = model.prior().mixture(model.d_code()).unwrap();
     let seen = outputs.slice(0..n_time);
     let tracker = model.track(&seen, Some(inputs), Online::default(), stream(3, 1)).unwrap();
@@ -129,7 +129,7 @@ fn four_dimensional_codes_agree_with_a_long_run() {
 /// log p(y, z) at the true code above its highest value among the posterior's draws.
 ///
 /// Draws of the right posterior reach above the truth, which is itself like a draw of it.
-fn shortfall(model: &Model, i: u64, settings: Online) -> (f64, f64) {
+fn shortfall(model: &System, i: u64, settings: Online) -> (f64, f64) {
     let inputs = impulse(40);
     let (code, outputs) = draw_member(model, &inputs, 40, &mut stream(50, i));
     let tracker = model.track(&outputs, Some(&inputs), settings, stream(3, i)).unwrap();

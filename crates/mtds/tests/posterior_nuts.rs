@@ -5,7 +5,7 @@ mod common;
 use common::quadrature::{Axis, Exact, focus, integrate};
 use common::textbook::{Textbook, standard_normal_log_density};
 use common::{LOG_NOISE, draw_member, group, impulse, model, own_inputs, parameters_f64, spec, with_gaps};
-use mtds::Model;
+use mtds::System;
 use mtds::family::Signal;
 use mtds::infer::{
     CodeTarget, MapLaplace, Nuts, Online, Points, Posterior, Status, effective_draws, map_laplace, nuts,
@@ -23,7 +23,7 @@ fn settings() -> Nuts {
 }
 
 /// The posterior of a sequence by NUTS, from its highest mode.
-fn sampled(model: &Model, outputs: &Signal, inputs: &Signal, seed: u64) -> Posterior {
+fn sampled(model: &System, outputs: &Signal, inputs: &Signal, seed: u64) -> Posterior {
     let (k, parameters) = (model.d_code(), parameters_f64(model));
     let prior = model.prior().mixture(k).unwrap();
     let target = CodeTarget::new(model, &parameters, &prior, group::<f64>(outputs, inputs), None);
@@ -65,7 +65,7 @@ fn check(label: &str, posterior: &Posterior, exact: &Exact) {
     }
 }
 
-fn exact(model: &Model, outputs: &Signal, inputs: &Signal) -> Exact {
+fn exact(model: &System, outputs: &Signal, inputs: &Signal) -> Exact {
     let twin = Textbook::new(model, outputs, inputs);
     let k = model.d_code();
     let log_joint = |u: &[f64]| standard_normal_log_density(u) + twin.log_likelihood(u, 0.0);

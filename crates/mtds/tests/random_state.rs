@@ -7,9 +7,9 @@ use mtds::base::emission::Batch;
 use mtds::base::{Lds, NoiseForm, StochasticLds};
 use mtds::family::{Scaling, Signal};
 use mtds::infer::Online;
-use mtds::model::{CodePacks, OwnBatch, OwnCodes, OwnPull, Weights};
 use mtds::random::{Random, stream};
-use mtds::{Control, Family, Fit, Model, ModelSpec, Sequence};
+use mtds::system::{CodePacks, OwnBatch, OwnCodes, OwnPull, Weights};
+use mtds::{Architecture, Control, Family, Fit, Sequence, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -20,8 +20,8 @@ fn base(d_state: usize, d_obs: usize) -> StochasticLds {
 }
 
 /// Random weights with process noise that matters.
-fn noisy_model(base: StochasticLds) -> Model {
-    let drawn = model(ModelSpec::new(base, D_CODE), 1.0, LOG_NOISE, 31);
+fn noisy_model(base: StochasticLds) -> System {
+    let drawn = model(Architecture::new(base, D_CODE), 1.0, LOG_NOISE, 31);
     let mut parameters = drawn.parameters().to_vec();
     let process = drawn.tensors().into_iter().find(|t| t.name == "shared.process_noise").unwrap();
     parameters[process.range()].fill(-1.0);
@@ -50,9 +50,9 @@ fn codes(n: usize) -> CodePacks<f32> {
 /// With process noise that is next to nothing the filter is a rollout.
 #[test]
 fn without_process_noise_likelihoods_are_those_of_the_rollout() {
-    let plain = model(ModelSpec::new(Lds::new(3, 2, 1), D_CODE), 1.0, LOG_NOISE, 31);
-    let spec = ModelSpec::new(base(3, 2), D_CODE).fix("process_noise", -20.0);
-    let random = Model::new(spec, Scaling::identity(2, 1), plain.parameters().to_vec()).unwrap();
+    let plain = model(Architecture::new(Lds::new(3, 2, 1), D_CODE), 1.0, LOG_NOISE, 31);
+    let spec = Architecture::new(base(3, 2), D_CODE).fix("process_noise", -20.0);
+    let random = System::new(spec, Scaling::identity(2, 1), plain.parameters().to_vec()).unwrap();
     for share in [true, false] {
         let (batch, codes) = (Batch::new(&family(7, 2, share)), codes(20));
         let want = plain.log_likelihoods(plain.parameters(), &codes, &batch);
@@ -65,7 +65,7 @@ fn without_process_noise_likelihoods_are_those_of_the_rollout() {
 }
 
 /// Differences of a weighted log likelihood with respect to some parameters, against the gradient.
-fn check_gradient(model: &Model, value: impl Fn(&[f32]) -> f64, gradient: &[f32]) {
+fn check_gradient(model: &System, value: impl Fn(&[f32]) -> f64, gradient: &[f32]) {
     let scale = gradient.iter().fold(0f32, |m, g| m.max(g.abs()));
     for tensor in model.tensors() {
         let range = tensor.range();
@@ -169,7 +169,7 @@ fn walks(n_seq: usize) -> Family {
 /// (1200 values in 100 sequences; the standard error is about 1 %).
 #[test]
 fn a_family_of_walks_is_learned_followed_and_forecast() {
-    let spec = ModelSpec::new(StochasticLds::new(1, 1, 0), 1);
+    let spec = Architecture::new(StochasticLds::new(1, 1, 0), 1);
     let fit = Fit::steady(500, 0.02, 128).unwrap();
     let model = fit.run(spec, &walks(64), None, 3, &mut |_| Control::Continue).unwrap().model;
     let (mut random, mut excess, mut inside, mut n) = (stream(38, 0), 0.0, 0, 0);

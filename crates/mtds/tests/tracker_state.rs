@@ -6,10 +6,10 @@ use common::{LOG_NOISE, draw_member, model, own_inputs, spec, with_gaps};
 use mtds::family::Signal;
 use mtds::infer::{AdaptiveImportance, NoiseBelief, Online, Tracker, TrackerState};
 use mtds::random::stream;
-use mtds::{Error, Model};
+use mtds::{Error, System};
 use serde_json::{Value, json};
 
-fn family() -> Model {
+fn family() -> System {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, 42)
 }
 
@@ -21,7 +21,7 @@ fn settings(noise: NoiseBelief) -> Online {
 
 const UNCERTAIN: NoiseBelief = NoiseBelief::Uncertain { mean: 0.1, std_dev: 0.3 };
 
-fn member(model: &Model, n_time: usize) -> (Signal, Signal) {
+fn member(model: &System, n_time: usize) -> (Signal, Signal) {
     let mut random = stream(80, 0);
     let inputs = own_inputs(n_time, &mut random);
     let (_, outputs) = draw_member(model, &inputs, n_time, &mut random);

@@ -10,8 +10,8 @@ use mtds::infer::{
     AdaptiveImportance, CodeTarget, GaussianMixture, NoiseBelief, Online, Posterior, Start, Tracker,
     adaptive_importance,
 };
-use mtds::model::{Model, ModelSpec};
 use mtds::random::{Random, stream};
+use mtds::system::{Architecture, System};
 
 use super::{Work, WorkSettings, impulse};
 use crate::check::{Check, PosteriorCheck};
@@ -29,7 +29,7 @@ pub const TRACKED: &str = "tracked";
 /// Updates of the posteriors of all sequences at one step, each from its mixture τ steps before.
 pub struct Adais {
     name: &'static str,
-    model: Model,
+    model: System,
     prior: GaussianMixture,
     settings: AdaptiveImportance,
     at: usize,
@@ -129,7 +129,7 @@ impl Work for Adais {
 
 /// One update of a tracked sequence as a user gets it: default settings, the search for modes included.
 pub struct Tracked {
-    model: Model,
+    model: System,
     sequences: Vec<Signal>,
     at: usize,
     seed: u64,
@@ -187,15 +187,15 @@ impl Work for Tracked {
     }
 }
 
-fn model(settings: &WorkSettings) -> mtds::Result<Model> {
+fn model(settings: &WorkSettings) -> mtds::Result<System> {
     let problem = &settings.problem;
     let parameters = [&problem.w1.concat()[..], &problem.c1, &problem.w2.concat(), &problem.c2].concat();
-    Model::new(spec(), Scaling::identity(1, 1), parameters)
+    System::new(spec(), Scaling::identity(1, 1), parameters)
 }
 
 /// A, B and C from the code; log s = −2 + δ.
-fn spec() -> ModelSpec {
-    ModelSpec::new(Lds::new(4, 1, 1), D_CODE)
+fn spec() -> Architecture {
+    Architecture::new(Lds::new(4, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[300], Activation::Sigmoid)
         .fix("state_bias", 0.0)

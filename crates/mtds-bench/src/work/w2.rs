@@ -8,7 +8,7 @@ use mtds::generator::{Activation, FeatureMap};
 use mtds::learn::{
     AdamState, AdamStep, Carriers, MonteCarlo, MonteCarloObjective, Objective, ParameterGroup, Schedule,
 };
-use mtds::model::{CodePacks, Model, ModelSpec};
+use mtds::system::{Architecture, CodePacks, System};
 
 use super::Work;
 use crate::check::{Check, StepCheck};
@@ -39,7 +39,7 @@ impl W2 {
         let inputs = W2Inputs::new();
         let own = |source| Error::Own { work: NAME.into(), source };
         let start = [&inputs.w1[..], &inputs.b1, &inputs.w2, &inputs.b2].concat();
-        let model = Model::new(spec(), Scaling::identity(1, 1), start.clone()).map_err(own)?;
+        let model = System::new(spec(), Scaling::identity(1, 1), start.clone()).map_err(own)?;
         let settings = MonteCarlo {
             particles: Schedule::constant(N_PARTICLE as f64).map_err(own)?,
             carriers: Carriers::Resampled(N_RESAMPLED),
@@ -106,8 +106,8 @@ impl Work for W2 {
 }
 
 /// υ, skew, B₁, B₂, C and x₀ from the code; everything else fixed.
-fn spec() -> ModelSpec {
-    ModelSpec::new(Lds::new(4, 1, 1), D_CODE)
+fn spec() -> Architecture {
+    Architecture::new(Lds::new(4, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[N_HIDDEN], Activation::Sigmoid)
         .fix("state_bias", 0.0)

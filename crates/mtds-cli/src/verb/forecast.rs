@@ -10,7 +10,7 @@ use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
 use mtds::predict::{Forecast, MAX_DRAWS};
 use mtds::random::stream;
-use mtds::store::{ModelBundle, Provenance};
+use mtds::store::{Model, Provenance};
 use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table};
 use serde_json::json;
@@ -100,7 +100,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(self, bundle: &ModelBundle) -> Result<Table> {
+    fn run(self, bundle: &Model) -> Result<Table> {
         let Self { plan, interrupt, read, steps, inference } = &self;
         let (family, seed) = (&read.family, plan.common.seed);
         let one = |i: usize| -> Result<Table> {
@@ -110,10 +110,10 @@ impl Job<'_> {
             let outputs = observed::seen(family, i, plan.seen);
             let inputs = observed::inputs_of(family, &bundle.provenance, i);
             let random = stream(seed, STREAM + i as u64);
-            let found = inference.posterior(&bundle.model, &outputs, inputs, random)?;
+            let found = inference.posterior(&bundle.system, &outputs, inputs, random)?;
             let mut random = stream(seed, FORECAST_STREAM + i as u64);
             let n_time = steps[i].len();
-            let forecast = bundle.model.forecast(&found.posterior, &outputs, inputs, n_time, &mut random)?;
+            let forecast = bundle.system.forecast(&found.posterior, &outputs, inputs, n_time, &mut random)?;
             rows(&forecast, read, i, &plan.levels)
         };
         let mut table = Table::new();

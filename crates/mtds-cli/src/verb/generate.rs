@@ -7,8 +7,8 @@ use crate::plan::{CodesPlan, GeneratePlan};
 use anyhow::Result;
 use mtds::infer::{Diagnostics, Method, Points};
 use mtds::random::{Random, stream};
-use mtds::store::ModelBundle;
-use mtds::{Family, Model, Posterior, Signal};
+use mtds::store::Model;
+use mtds::{Family, Posterior, Signal, System};
 use mtds_data::TimeAxis;
 use mtds_data::model::load_model;
 use serde_json::{Map, Value, json};
@@ -49,17 +49,17 @@ struct Wanted {
 }
 
 impl Job<'_> {
-    fn run(self, bundle: &ModelBundle) -> Result<(Family, TimeAxis, Map<String, Value>)> {
+    fn run(self, bundle: &Model) -> Result<(Family, TimeAxis, Map<String, Value>)> {
         let Self { plan, drive } = self;
         let (mut made, mut codes) = (vec![], Map::new());
         for (i, wanted) in wanted(plan, bundle)?.into_iter().enumerate() {
             let driven = drive.for_sequence(wanted.like.as_deref())?;
             let (inputs, n_time) = (driven.inputs.as_ref(), driven.n_time);
             let outputs = match plan.noise {
-                false => bundle.model.generate(&wanted.code, inputs, n_time)?,
+                false => bundle.system.generate(&wanted.code, inputs, n_time)?,
                 true => {
                     let mut random = stream(plan.common.seed, NOISE_STREAM + i as u64);
-                    noisy(&bundle.model, &wanted.code, (inputs, n_time), &mut random)?
+                    noisy(&bundle.system, &wanted.code, (inputs, n_time), &mut random)?
                 }
             };
             codes.insert(wanted.id.clone(), json!(wanted.code));
@@ -71,8 +71,8 @@ impl Job<'_> {
 }
 
 /// The codes that are meant.
-fn wanted(plan: &GeneratePlan, bundle: &ModelBundle) -> Result<Vec<Wanted>> {
-    let k = bundle.model.d_code();
+fn wanted(plan: &GeneratePlan, bundle: &Model) -> Result<Vec<Wanted>> {
+    let k = bundle.system.d_code();
     let numbered = |what: &str, codes: Vec<Vec<f64>>| {
         let one = |(i, code)| Wanted { id: format!("{what}-{}", i + 1), code, like: None };
         codes.into_iter().enumerate().map(one).collect()
@@ -84,7 +84,7 @@ fn wanted(plan: &GeneratePlan, bundle: &ModelBundle) -> Result<Vec<Wanted>> {
         }
         CodesPlan::Sample(n) => {
             let mut random = stream(plan.common.seed, PRIOR_STREAM);
-            let points = bundle.model.prior().mixture(k)?.sample(*n, &mut random);
+            let points = bundle.system.prior().mixture(k)?.sample(*n, &mut random);
             Ok(numbered("sample", (0..*n).map(|i| points.point(i)).collect()))
         }
         CodesPlan::Like(ids) => {
@@ -99,7 +99,7 @@ fn wanted(plan: &GeneratePlan, bundle: &ModelBundle) -> Result<Vec<Wanted>> {
 
 /// A sequence with the noise of observations: one draw of the forecast that knows the code and has seen nothing.
 fn noisy(
-    model: &Model,
+    model: &System,
     code: &[f64],
     (inputs, n_time): (Option<&Signal>, usize),
     random: &mut Random,

@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use mtds::infer::{Points, Status};
 use mtds::random::{Random, stream};
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table, TableWriter};
 use serde_json::json;
@@ -72,16 +72,16 @@ struct Inferred {
 }
 
 impl Job<'_> {
-    fn run(self, bundle: &ModelBundle) -> Result<Table> {
+    fn run(self, bundle: &Model) -> Result<Table> {
         let Self { plan, interrupt, read, inference } = &self;
         let family = &read.family;
         let one = |i: usize| -> Result<Inferred> {
             let outputs = observed::seen(family, i, plan.seen);
             let inputs = observed::inputs_of(family, &bundle.provenance, i);
             let random = stream(plan.common.seed, STREAM + i as u64);
-            let found = inference.posterior(&bundle.model, &outputs, inputs, random)?;
+            let found = inference.posterior(&bundle.system, &outputs, inputs, random)?;
             let id = family.sequence(i).id();
-            let k = bundle.model.d_code();
+            let k = bundle.system.d_code();
             let mut random = stream(plan.common.seed, DRAW_STREAM + i as u64);
             let draws = plan.draws.is_some().then(|| draws(id, &found, k, plan.n_draws, &mut random));
             Ok(Inferred { summary: summary(id, outputs.n_time(), &found, k), draws })

@@ -7,7 +7,7 @@ use crate::plan::{MorphPlan, Waypoint};
 use anyhow::Result;
 use mtds::Family;
 use mtds::predict::CodePath;
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use mtds_data::TimeAxis;
 use mtds_data::model::load_model;
 use serde_json::json;
@@ -36,26 +36,26 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(self, bundle: &ModelBundle) -> Result<(Family, TimeAxis, Vec<Vec<f64>>)> {
+    fn run(self, bundle: &Model) -> Result<(Family, TimeAxis, Vec<Vec<f64>>)> {
         let Self { plan, drive } = self;
         let codes = plan.path.iter().map(|waypoint| code(waypoint, plan, bundle));
         let codes = codes.collect::<Result<Vec<_>>>()?;
         let first = plan.path.first().and_then(member);
         let driven = drive.for_sequence(first)?;
         let path = CodePath::new(codes.clone())?;
-        let outputs = bundle.model.morph(&path, driven.inputs.as_ref(), driven.n_time)?;
+        let outputs = bundle.system.morph(&path, driven.inputs.as_ref(), driven.n_time)?;
         let (family, time) = drive::family(vec![(name(&plan.path), outputs, driven)], &bundle.provenance)?;
         Ok((family, time, codes))
     }
 }
 
-fn code(waypoint: &Waypoint, plan: &MorphPlan, bundle: &ModelBundle) -> Result<Vec<f64>> {
+fn code(waypoint: &Waypoint, plan: &MorphPlan, bundle: &Model) -> Result<Vec<f64>> {
     match waypoint {
         Waypoint::Member(option, id) => {
             Ok(known::member(option, id, &bundle.members, &plan.model)?.code_mean.clone())
         }
         Waypoint::Code(option, code) => {
-            known::check_code(option, code, bundle.model.d_code())?;
+            known::check_code(option, code, bundle.system.d_code())?;
             Ok(code.clone())
         }
     }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use mtds::infer::{CodeTarget, MapLaplace, Nuts, Online, Posterior, Proposed, nuts};
 use mtds::learn::LearnedNetwork;
 use mtds::random::Random;
-use mtds::store::ModelBundle;
-use mtds::{Model, Signal};
+use mtds::store::Model;
+use mtds::{Signal, System};
 use mtds_data::model::load_network;
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub(super) struct Found {
 pub(super) const ONLINE_KEY: &str = "online";
 
 /// How codes of new members are inferred: as the fit chose, or the usual way.
-pub(super) fn online_of(bundle: &ModelBundle) -> Online {
+pub(super) fn online_of(bundle: &Model) -> Online {
     let chosen = bundle.provenance.settings.get(ONLINE_KEY);
     chosen.and_then(|value| serde_json::from_value(value.clone()).ok()).unwrap_or_default()
 }
@@ -52,7 +52,7 @@ impl Inference {
     ///
     /// # Errors
     /// A [`UsageError`] where the method needs a network and the model has none; a network that cannot be read.
-    pub(super) fn new(method: MethodName, path: &Path, bundle: &ModelBundle, n_draws: usize) -> Result<Self> {
+    pub(super) fn new(method: MethodName, path: &Path, bundle: &Model, n_draws: usize) -> Result<Self> {
         let network = match method {
             MethodName::Amortised => Some(load_network(path, bundle)?.ok_or_else(no_network)?),
             MethodName::Adais | MethodName::Nuts | MethodName::Map => None,
@@ -69,7 +69,7 @@ impl Inference {
     /// Outputs or inputs of the wrong size, or not finite.
     pub(super) fn posterior(
         &self,
-        model: &Model,
+        model: &System,
         outputs: &Signal,
         inputs: Option<&Signal>,
         mut random: Random,
@@ -113,7 +113,7 @@ impl Inference {
     /// Chains that start at draws of the modes, so that heavier ones have more.
     fn by_nuts(
         &self,
-        model: &Model,
+        model: &System,
         outputs: &Signal,
         inputs: Option<&Signal>,
         random: &mut Random,

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use mtds::Family;
 use mtds::predict::MAX_DRAWS;
 use mtds::random::stream;
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use mtds_data::model::load_model;
 use mtds_data::{ReadFamily, TimeAxis};
 use serde_json::json;
@@ -47,12 +47,12 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(self, bundle: &ModelBundle) -> Result<(Family, TimeAxis, Vec<f64>)> {
+    fn run(self, bundle: &Model) -> Result<(Family, TimeAxis, Vec<f64>)> {
         let (plan, family) = (self.plan, &self.read.family);
         let i = known::find("--content", &plan.content, &ids(family), &plan.source.path)?;
         let inputs = observed::inputs_of(family, &bundle.provenance, i).context("the family has inputs")?;
         let code = self.style(bundle)?;
-        let outputs = bundle.model.generate(&code, Some(inputs), inputs.n_time())?;
+        let outputs = bundle.system.generate(&code, Some(inputs), inputs.n_time())?;
         let driven = Driven::of_family(self.read, i, inputs);
         let id = format!("{} as {}", plan.content, plan.style);
         let (made, time) = drive::family(vec![(id, outputs, driven)], &bundle.provenance)?;
@@ -62,7 +62,7 @@ impl Job<'_> {
 
 impl Job<'_> {
     /// The code that the model knows, or else the posterior mean given the outputs in the data.
-    fn style(&self, bundle: &ModelBundle) -> Result<Vec<f64>> {
+    fn style(&self, bundle: &Model) -> Result<Vec<f64>> {
         let (plan, family) = (self.plan, &self.read.family);
         if let Some(member) = bundle.members.iter().find(|member| member.id == plan.style) {
             return Ok(member.code_mean.clone());
@@ -71,8 +71,8 @@ impl Job<'_> {
         let inference = Inference::new(MethodName::Adais, &plan.model, bundle, MAX_DRAWS)?;
         let random = stream(plan.common.seed, infer::STREAM + i as u64);
         let inputs = observed::inputs_of(family, &bundle.provenance, i);
-        let found = inference.posterior(&bundle.model, family.sequence(i).outputs(), inputs, random)?;
-        Ok(found.posterior.mean()[..bundle.model.d_code()].to_vec())
+        let found = inference.posterior(&bundle.system, family.sequence(i).outputs(), inputs, random)?;
+        Ok(found.posterior.mean()[..bundle.system.d_code()].to_vec())
     }
 }
 

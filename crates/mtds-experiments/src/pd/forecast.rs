@@ -2,10 +2,10 @@
 
 use mtds::infer::{Proposed, Tracker};
 use mtds::learn::LearnedNetwork;
-use mtds::model::{CodePacks, Start};
 use mtds::predict::{CENTRAL_LEVELS, DrawNoise, Forecast, Scores, SequenceScore, last_value, score};
 use mtds::random::stream;
-use mtds::{Model, Result};
+use mtds::system::{CodePacks, Start};
+use mtds::{Result, System};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ pub(super) fn network_scores(
 
 /// Scores of one system for all, of the last value, and of the true parameters.
 pub(super) fn reference_scores(
-    pooled: &Model,
+    pooled: &System,
     settings: &Settings,
     patients: &Patients,
 ) -> Result<Vec<ScoreRow>> {
@@ -138,7 +138,7 @@ fn follow(
 
 /// What was seen changes nothing in the forecast of one system for all.
 fn pooled_forecast(
-    pooled: &Model,
+    pooled: &System,
     settings: &Settings,
     patients: &Patients,
     i: usize,

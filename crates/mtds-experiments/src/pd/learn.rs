@@ -9,7 +9,7 @@ use mtds::learn::{
     Schedule, Status, Trainer, TrainingPlan, Wishes,
 };
 use mtds::random::stream;
-use mtds::{Control, Error, Model, ModelSpec, Result};
+use mtds::{Architecture, Control, Error, Result, System};
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
@@ -73,7 +73,7 @@ impl Way {
 #[derive(Clone, Debug)]
 pub struct Learned {
     /// The model.
-    pub model: Model,
+    pub model: System,
     /// How codes of new patients are inferred.
     pub online: Online,
     /// Use of the code, for the ways that learn beliefs.
@@ -115,18 +115,18 @@ pub fn learn(
 }
 
 /// One system for all patients: the likeliest of several starts.
-pub(super) fn pooled(settings: &Settings, training: &Family) -> Result<Model> {
+pub(super) fn pooled(settings: &Settings, training: &Family) -> Result<System> {
     let (starts, steps) = POOLED;
     let plan = TrainingPlan {
         steps,
         learning_rate: Schedule::new(Interpolation::Log, vec![(1, 2e-2), (steps, 5e-4)])?,
         ..TrainingPlan::default()
     };
-    let mut best: Option<(f64, Model)> = None;
+    let mut best: Option<(f64, System)> = None;
     for start in 0..starts {
         let scaling = mtds::learn::ScalingRule::InputUnits.scaling(training)?;
-        let spec = ModelSpec::without_code(Pharmacodynamic::new(1, 1, 1));
-        let model = Model::initialise(spec, scaling, &mut stream(settings.seed, 100 + start))?;
+        let spec = Architecture::without_code(Pharmacodynamic::new(1, 1, 1));
+        let model = System::initialise(spec, scaling, &mut stream(settings.seed, 100 + start))?;
         let parameters = model.parameters().to_vec();
         let objective = LikelihoodObjective::new(model, training, None)?;
         let mut trainer = Trainer::new(objective, parameters, plan.clone(), settings.seed)?;

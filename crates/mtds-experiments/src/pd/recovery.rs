@@ -10,7 +10,7 @@
 use mtds::family::Signal;
 use mtds::infer::Online;
 use mtds::random::stream;
-use mtds::{Error, Model, Result};
+use mtds::{Error, Result, System};
 use mtds_data::pharmacodynamics::PatientParameters;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ fn codes(learned: &Learned, settings: &Settings, patients: &Patients) -> Result<
 }
 
 /// log ν, log s, e and d of a code, in data units.
-fn effective(model: &Model, code: &[f64]) -> Result<[f64; 4]> {
+fn effective(model: &System, code: &[f64]) -> Result<[f64; 4]> {
     let theta = theta(model, code);
     let value = |block: &str| model.layout().block(block).map_or(f64::NAN, |b| theta[b.range().start]);
     let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
@@ -92,7 +92,7 @@ fn effective(model: &Model, code: &[f64]) -> Result<[f64; 4]> {
 }
 
 /// θ = h_φ(z), raw.
-fn theta(model: &Model, code: &[f64]) -> Vec<f64> {
+fn theta(model: &System, code: &[f64]) -> Vec<f64> {
     let network = &model.spec().network;
     let parameters: Vec<f64> = model.parameters().iter().map(|&x| f64::from(x)).collect();
     let (phi, shared) = parameters.split_at(network.n_parameters());

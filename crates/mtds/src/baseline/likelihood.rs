@@ -14,8 +14,8 @@ use crate::base::emission::{Batch, Group, Pull};
 use crate::base::{Base, Given, Likelihood};
 use crate::family::Family;
 use crate::learn::{Objective, ParameterGroup, StepReport};
-use crate::model::{GroupInputs, Model};
 use crate::random::Random;
+use crate::system::{GroupInputs, System};
 use crate::{Error, Result};
 
 /// Groups of sequences per unit of parallel work.
@@ -26,7 +26,7 @@ pub(crate) const LEAST_NOISE: f64 = 1e-5;
 /// The objective: a model without a code and the sequences arranged for scoring.
 #[derive(Debug)]
 pub struct LikelihoodObjective {
-    model: Model,
+    model: System,
     batch: Batch<f64>,
     held_out: Option<Batch<f64>>,
 }
@@ -45,7 +45,7 @@ impl LikelihoodObjective {
     ///
     /// # Errors
     /// A model with a code or a front; widths that do not fit the model.
-    pub fn new(model: Model, family: &Family, held_out: Option<&Family>) -> Result<Self> {
+    pub fn new(model: System, family: &Family, held_out: Option<&Family>) -> Result<Self> {
         if model.d_code() != 0 {
             return Err(Error::shape("code of a model that all sequences share", 0, model.d_code()));
         }
@@ -63,7 +63,7 @@ impl LikelihoodObjective {
 
     /// The architecture that is being learned.
     #[must_use]
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &System {
         &self.model
     }
 

@@ -17,8 +17,8 @@ use crate::base::{Lds, NoiseForm};
 use crate::family::{Family, Scaling, Signal};
 use crate::generator::Role;
 use crate::learn::{Control, Interpolation, Outcome, Progress, ScalingRule, Schedule, Trainer, TrainingPlan};
-use crate::model::{CodePacks, Model, ModelSpec, Start};
 use crate::predict::{DrawNoise, Forecast};
+use crate::system::{Architecture, CodePacks, Start, System};
 use crate::{Error, Result};
 
 /// How to learn a pooled linear system.
@@ -49,7 +49,7 @@ impl Default for PooledSettings {
 /// A linear system that a whole family shares.
 #[derive(Clone, Debug)]
 pub struct PooledLds {
-    model: Model,
+    model: System,
     identified: LinearSystem,
     start_log_likelihood: f64,
     log_likelihood: f64,
@@ -95,7 +95,7 @@ impl PooledLds {
 
     /// The model: no code, every learned block shared.
     #[must_use]
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &System {
         &self.model
     }
 
@@ -165,9 +165,9 @@ impl PooledLds {
 }
 
 /// The identified system as a model, with noise of deviation 1.
-fn starting_model(system: &LinearSystem, settings: &PooledSettings, scaling: Scaling) -> Result<Model> {
+fn starting_model(system: &LinearSystem, settings: &PooledSettings, scaling: Scaling) -> Result<System> {
     let base = Lds { noise_form: settings.noise_form, ..system.base() };
-    let mut spec = ModelSpec::without_code(base);
+    let mut spec = Architecture::without_code(base);
     if settings.subspace.feedthrough == Feedthrough::Free {
         spec = spec.share("feedthrough");
     }
@@ -178,7 +178,7 @@ fn starting_model(system: &LinearSystem, settings: &PooledSettings, scaling: Sca
     let shared = layout.blocks().iter().filter(|block| block.role == Role::Shared);
     let values = shared.flat_map(|block| system.block(block.spec.name, block.spec.len));
     let parameters = values.map(|x| x as f32).collect();
-    Model::new(spec, scaling, parameters)
+    System::new(spec, scaling, parameters)
 }
 
 /// The parameters of the model with the noise that its residuals have.

@@ -7,9 +7,9 @@ use super::super::likelihood::LEAST_NOISE;
 use super::*;
 use crate::family::Sequence;
 use crate::learn::Objective;
-use crate::model::{LogLikelihoods, Weights};
 use crate::predict::{Scores, score};
 use crate::random::stream;
+use crate::system::{LogLikelihoods, Weights};
 
 const NOISE: f64 = 0.3;
 
@@ -186,10 +186,10 @@ fn a_stored_model_comes_back() {
         input_names: family.input_names().to_vec(),
         scores: vec![],
     };
-    let bundle = crate::store::ModelBundle { model: pooled.model().clone(), provenance, members: vec![] };
-    let back = crate::store::ModelBundle::from_files(&bundle.to_files().unwrap()).unwrap();
-    assert_eq!(back.model.parameters(), pooled.model().parameters());
-    assert_eq!(back.model.spec(), pooled.model().spec());
+    let bundle = crate::store::Model { system: pooled.model().clone(), provenance, members: vec![] };
+    let back = crate::store::Model::from_files(&bundle.to_files().unwrap()).unwrap();
+    assert_eq!(back.system.parameters(), pooled.model().parameters());
+    assert_eq!(back.system.spec(), pooled.model().spec());
 }
 
 #[test]
@@ -246,7 +246,10 @@ fn a_model_without_a_code_is_no_code_target_and_bad_requests_are_refused() {
     assert!(matches!(pooled.forecast(None, 5, 5, Spread::Constant), Err(Error::Shape { .. })));
     let bad = Signal::column(vec![f64::NAN; 10]);
     assert!(matches!(pooled.forecast(Some(&bad), 0, 5, Spread::Constant), Err(Error::NotFinite { .. })));
-    let coded =
-        Model::initialise(ModelSpec::new(Lds::new(2, 1, 1), 1), Scaling::identity(1, 1), &mut stream(0, 0));
+    let coded = System::initialise(
+        Architecture::new(Lds::new(2, 1, 1), 1),
+        Scaling::identity(1, 1),
+        &mut stream(0, 0),
+    );
     assert!(LikelihoodObjective::new(coded.unwrap(), &family(1, 5, NOISE, 0), None).is_err());
 }

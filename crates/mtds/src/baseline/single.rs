@@ -21,9 +21,9 @@ use crate::generator::Role;
 use crate::infer::{
     CodeTarget, GaussianMixture, Nuts, Points, Posterior, best_climbs, effective_draws, nuts,
 };
-use crate::model::{Model, ModelSpec};
 use crate::predict::Forecast;
 use crate::random::Random;
+use crate::system::{Architecture, System};
 use crate::{Error, Result};
 
 /// Prior of the noise: log s ~ N(−2, 0.2²).
@@ -49,7 +49,7 @@ pub struct SingleTask {
 #[derive(Clone, Debug)]
 pub struct SingleTaskFit {
     /// The family model of the raw parameters, whose codes the posterior is about.
-    pub model: Model,
+    pub model: System,
     /// The code that the sampler started from: the best mode for noise at its prior mean.
     pub mode: Vec<f64>,
     /// log p(y, mode), with the noise at its prior mean and the prior of the others, normalised.
@@ -121,8 +121,8 @@ impl SingleTask {
     /// # Errors
     /// An impossible base model, a block that does not exist, a prior whose mean is not finite or whose
     /// standard deviation is not positive, everything fixed.
-    pub fn model(&self) -> Result<Model> {
-        let mut spec = ModelSpec::new(self.base.clone(), 1);
+    pub fn model(&self) -> Result<System> {
+        let mut spec = Architecture::new(self.base.clone(), 1);
         for block in self.base.blocks() {
             spec = spec.adapt(block.name);
         }
@@ -135,11 +135,11 @@ impl SingleTask {
         let d_code = spec.network.d_out;
         spec.network.d_code = d_code;
         let parameters = self.affine(&spec, d_code)?;
-        Model::new(spec, self.scaling.clone(), parameters)
+        System::new(spec, self.scaling.clone(), parameters)
     }
 
     /// W = diag(σ), then b.
-    fn affine(&self, spec: &ModelSpec, d_code: usize) -> Result<Vec<f32>> {
+    fn affine(&self, spec: &Architecture, d_code: usize) -> Result<Vec<f32>> {
         let mut parameters = vec![0.0; d_code * (d_code + 1)];
         for block in spec.layout()?.blocks().iter().filter(|b| b.role == Role::Adapted) {
             let (mean, std_dev) = self.prior_of(block.spec.name)?;
@@ -188,7 +188,7 @@ impl SingleTask {
     /// The best mode of the climbs, with the noise at its prior mean, and its log density.
     fn mode(
         &self,
-        model: &Model,
+        model: &System,
         outputs: &Signal,
         inputs: Option<&Signal>,
         random: &mut Random,
@@ -253,7 +253,7 @@ impl SingleTaskFit {
 }
 
 /// The sequence in model units.
-fn group(model: &Model, outputs: &Signal, inputs: Option<&Signal>) -> Result<Group<f64>> {
+fn group(model: &System, outputs: &Signal, inputs: Option<&Signal>) -> Result<Group<f64>> {
     let inputs = inputs.map(|inputs| model.scaling().inputs_to_model(inputs)).transpose()?;
     model.group(&model.scaling().outputs_to_model(outputs)?, inputs.as_ref())
 }

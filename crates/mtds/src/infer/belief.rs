@@ -14,11 +14,11 @@ use crate::base::emission::Group;
 use crate::base::kalman::lower_factor;
 use crate::base::{Given, Likelihood};
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, dispatch};
-use crate::model::{Buffers, CodePacks, GroupInputs, Model};
+use crate::system::{Buffers, CodePacks, GroupInputs, System};
 
 /// A model and what was observed of one sequence.
 pub(crate) struct Observed<'a> {
-    pub model: &'a Model,
+    pub model: &'a System,
     pub parameters: &'a [f32],
     pub group: &'a Group<f32>,
     /// What is known of the state before the first step; `None` for the model's own.

@@ -16,8 +16,8 @@ use crate::base::emission::{Group, Noise};
 use crate::base::{Given, Likelihood};
 use crate::family::Signal;
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real};
-use crate::model::{Buffers, CodePacks, GroupInputs, Model, Precision};
 use crate::random::Random;
+use crate::system::{Buffers, CodePacks, GroupInputs, Precision, System};
 use crate::{Error, Result};
 
 /// What inference believes about the noise of a new member.
@@ -57,7 +57,7 @@ impl NoiseBelief {
 /// log p(u, Y) of one sequence, computed in `R`; densities are added up in f64.
 #[derive(Debug)]
 pub struct CodeTarget<'a, R> {
-    pub(super) model: &'a Model,
+    pub(super) model: &'a System,
     pub(super) parameters: &'a [R],
     pub(super) prior: &'a GaussianMixture,
     pub(super) group: Group<R>,
@@ -73,7 +73,7 @@ impl<'a, R: Real> CodeTarget<'a, R> {
     /// With `start`, the rollout begins at the state carried for each code instead of the model's own.
     #[must_use]
     pub fn new(
-        model: &'a Model,
+        model: &'a System,
         parameters: &'a [R],
         prior: &'a GaussianMixture,
         group: Group<R>,
@@ -155,7 +155,7 @@ impl<R: Real> Kernel for DensityChunk<'_, R> {
 /// θ of one pack of points u: of its code, with the noise shifted if δ is there.
 #[inline(always)]
 pub(super) fn generate<S: Lanes>(
-    model: &Model,
+    model: &System,
     parameters: &[S::Real],
     noise: &Noise,
     point: &[S],
@@ -170,7 +170,7 @@ pub(super) fn generate<S: Lanes>(
 
 /// θ of one pack of points u, on its own.
 #[inline(always)]
-pub(crate) fn generate_theta<S: Lanes>(model: &Model, parameters: &[S::Real], point: &[S]) -> Vec<S> {
+pub(crate) fn generate_theta<S: Lanes>(model: &System, parameters: &[S::Real], point: &[S]) -> Vec<S> {
     let mut buffers = Buffers::new(model);
     generate(model, parameters, &model.base().noise(), point, &mut buffers);
     buffers.theta
@@ -186,7 +186,7 @@ pub(super) fn start_pack<S: Lanes>(starts: &[f64], d_state: usize, first: usize,
     Some((0..d_state).map(lane).collect())
 }
 
-impl Model {
+impl System {
     /// Posterior of a whole sequence (data units) by MAP with Laplace, corrected by importance weights.
     ///
     /// # Errors

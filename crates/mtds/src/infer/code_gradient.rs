@@ -13,7 +13,7 @@ use super::{CodeTarget, Evaluator, GaussianMixture, Points, SmoothTarget};
 use crate::base::emission::Pull;
 use crate::base::{Given, Likelihood};
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real, dispatch};
-use crate::model::{Buffers, CodePacks, GroupInputs, Precision};
+use crate::system::{Buffers, CodePacks, GroupInputs, Precision};
 
 impl<R: Precision> SmoothTarget for CodeTarget<'_, R> {
     /// # Panics

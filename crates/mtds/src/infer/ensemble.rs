@@ -14,15 +14,15 @@ use rayon::prelude::*;
 
 use super::{EnsembleTracker, Online};
 use crate::family::{Family, Signal};
-use crate::model::Model;
 use crate::random::Random;
+use crate::system::System;
 use crate::{Error, Result};
 
 /// A model of an ensemble, and how its codes are inferred.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The model, with its own prior over codes and its own scaling.
-    pub model: Model,
+    pub model: System,
     /// How a sequence is followed under it; `every` must be the same for all candidates.
     pub online: Online,
     /// Belief ω_k in the candidate before any observation, up to a factor common to all; above 0.
@@ -32,7 +32,7 @@ pub struct Candidate {
 impl Candidate {
     /// A candidate that is believed as much as any other.
     #[must_use]
-    pub fn new(model: Model, online: Online) -> Self {
+    pub fn new(model: System, online: Online) -> Self {
         Self { model, online, weight: 1.0 }
     }
 }
@@ -45,14 +45,14 @@ impl Candidate {
 ///
 /// ```
 /// use mtds::infer::{Candidate, Ensemble};
-/// use mtds::{Family, Fit, Lds, ModelSpec, Online, Sequence, Signal, random::stream};
+/// use mtds::{Family, Fit, Lds, Architecture, Online, Sequence, Signal, random::stream};
 /// # fn main() -> mtds::Result<()> {
 /// let decay = |rate: f64| Signal::column((0..20).map(|t| (-rate * f64::from(t)).exp()).collect());
 /// let sequences = (1..9).map(|i| Sequence::new(format!("decay {i}"), decay(0.03 * f64::from(i))));
 /// let family = Family::new(sequences.collect::<mtds::Result<_>>()?)?;
 /// // The same architecture from three seeds.
 /// let learn = |seed: u64| {
-///     let spec = ModelSpec::new(Lds::new(1, 1, 0), 1).adapt("initial_state");
+///     let spec = Architecture::new(Lds::new(1, 1, 0), 1).adapt("initial_state");
 ///     let fitted = Fit::steady(100, 0.02, 128)?.run(spec, &family, None, seed, &mut |_| mtds::Control::Continue)?;
 ///     Ok(Candidate::new(fitted.model, Online::default()))
 /// };

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::{GaussianMixture, Online, Tracker};
 use crate::Result;
 use crate::family::Family;
-use crate::model::Model;
 use crate::random::stream;
+use crate::system::System;
 
 /// Sequences between two looks at the progress.
 const BATCH: usize = 16;
@@ -15,7 +15,7 @@ const BATCH: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub struct Followed<'a> {
     /// The model.
-    pub model: &'a Model,
+    pub model: &'a System,
     /// How codes are inferred; when updates are made follows from the length of each sequence.
     pub online: &'a Online,
     /// The sequences, in data units.

@@ -25,8 +25,8 @@ use super::missed;
 use super::{AdaptiveImportance, GaussianMixture, Points, Posterior, Start, adaptive_importance};
 use crate::base::emission::Group;
 use crate::family::Signal;
-use crate::model::{FrontState, Model};
 use crate::random::Random;
+use crate::system::{FrontState, System};
 use crate::{Error, Result};
 
 /// Settings of online inference.
@@ -100,7 +100,7 @@ pub(super) struct Anchor {
 /// The posterior of one sequence, followed online.
 #[derive(Debug)]
 pub struct Tracker<'m> {
-    model: &'m Model,
+    model: &'m System,
     parameters: Vec<f32>,
     pub(super) settings: Online,
     pub(super) random: Random,
@@ -126,7 +126,7 @@ impl<'m> Tracker<'m> {
     ///
     /// # Errors
     /// Settings out of range.
-    pub fn new(model: &'m Model, settings: Online, random: Random) -> Result<Self> {
+    pub fn new(model: &'m System, settings: Online, random: Random) -> Result<Self> {
         settings.validate()?;
         let too_short = |&history: &usize| 2 * settings.apart(history) <= model.seed_steps();
         if let Some(history) = settings.history.filter(too_short) {
@@ -156,7 +156,7 @@ impl<'m> Tracker<'m> {
 
     /// The model that is followed.
     #[must_use]
-    pub fn model(&self) -> &'m Model {
+    pub fn model(&self) -> &'m System {
         self.model
     }
 
@@ -409,7 +409,7 @@ fn as_known(mixture: &GaussianMixture, draws: f64) -> Result<GaussianMixture> {
     mixture.tilted(1.0 + (mixture.dim() + 2) as f64 / draws.max(1.0))
 }
 
-impl Model {
+impl System {
     /// Follows a whole sequence (data units) and returns the tracker at its end.
     ///
     /// # Errors

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::carried::CarriedState;
 use super::online::Anchor;
 use super::{GaussianMixture, NoiseBelief, Online, Posterior, Tracker};
-use crate::model::{FrontState, Model};
 use crate::random::Random;
+use crate::system::{FrontState, System};
 use crate::{Error, Result};
 
 /// All that a [`Tracker`] knows besides its model.
@@ -91,7 +91,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(model: &Model, settings: &Online) -> Self {
+    fn of(model: &System, settings: &Online) -> Self {
         let (base, d_code) = (model.base(), model.d_code());
         let noise = usize::from(matches!(settings.noise, NoiseBelief::Uncertain { .. }));
         Self {
@@ -204,7 +204,7 @@ impl<'m> Tracker<'m> {
     /// # Errors
     /// [`Error::Shape`] for a state of a model of other sizes, or whose parts contradict each other;
     /// [`Error::NotFinite`]; [`Error::Setting`] for settings out of range.
-    pub fn restore(model: &'m Model, state: TrackerState) -> Result<Self> {
+    pub fn restore(model: &'m System, state: TrackerState) -> Result<Self> {
         state.check(&Sizes::of(model, &state.settings))?;
         let TrackerState { settings, random, anchor, next_anchor, outputs, inputs, posterior, .. } = state;
         let (front, seed_inputs) = (state.front, state.seed_inputs);

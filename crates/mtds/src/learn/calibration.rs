@@ -15,9 +15,9 @@ use super::new_members::FEWEST;
 use crate::Result;
 use crate::family::Family;
 use crate::infer::{Online, Tracker};
-use crate::model::Model;
 use crate::predict::{Estimate, Forecast};
 use crate::random::stream;
+use crate::system::System;
 
 /// Factors c that are tried: down with care, because what a few held-out sequences do not show is a new one that is forecast with
 /// certainty and wrongly.
@@ -45,7 +45,7 @@ pub struct CalibrationTrial {
 #[derive(Clone, Debug)]
 pub struct Calibrated {
     /// The model.
-    pub model: Model,
+    pub model: System,
     /// Factor c on the learned standard deviations of its process noise.
     pub factor: f64,
     /// What was tried; empty where nothing could be.
@@ -70,7 +70,7 @@ impl Calibration<'_> {
     ///
     /// # Errors
     /// Sequences that the model cannot take.
-    pub fn of(&self, model: Model, progress: &mut dyn FnMut(usize, usize)) -> Result<Calibrated> {
+    pub fn of(&self, model: System, progress: &mut dyn FnMut(usize, usize)) -> Result<Calibrated> {
         let judged: Vec<usize> = self.held_out.observed().into_iter().take(MOST).collect();
         let mut losses = vec![];
         for (done, &factor) in FACTORS.iter().enumerate() {
@@ -87,7 +87,7 @@ impl Calibration<'_> {
     }
 
     /// Mean over origins of the negative log density per value of what came after; `None` where nothing was observed there.
-    fn loss(&self, model: &Model, i: usize) -> Result<Option<f64>> {
+    fn loss(&self, model: &System, i: usize) -> Result<Option<f64>> {
         let (outputs, inputs) = (self.held_out.sequence(i).outputs(), self.held_out.inputs_of(i));
         let n = outputs.n_time();
         let online = Online { every: n.div_ceil(UPDATES).max(5), ..self.online.clone() };

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Control, MonteCarlo, MonteCarloObjective, Outcome, Progress, Schedule, Trainer, TrainingPlan};
 use crate::Result;
 use crate::family::{Family, Scaling};
-use crate::model::{Model, ModelSpec};
 use crate::random::stream;
+use crate::system::{Architecture, System};
 
 /// How data units become model units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub struct Fit {
 #[derive(Clone, Debug)]
 pub struct Fitted {
     /// The model with the best parameters found.
-    pub model: Model,
+    pub model: System,
     /// Status, steps and history.
     pub outcome: Outcome,
 }
@@ -82,7 +82,7 @@ impl Fit {
     /// Settings out of range, a family that does not fit the architecture, a loss that is not finite.
     pub fn run(
         &self,
-        spec: ModelSpec,
+        spec: Architecture,
         family: &Family,
         held_out: Option<&Family>,
         seed: u64,
@@ -100,13 +100,13 @@ impl Fit {
     /// As [`Fit::run`].
     pub fn trainer(
         &self,
-        spec: ModelSpec,
+        spec: Architecture,
         family: &Family,
         held_out: Option<&Family>,
         seed: u64,
     ) -> Result<Trainer<MonteCarloObjective>> {
         let scaling = self.scaling.scaling(family)?;
-        let model = Model::initialise(spec, scaling, &mut stream(seed, 0))?;
+        let model = System::initialise(spec, scaling, &mut stream(seed, 0))?;
         let parameters = model.parameters().to_vec();
         let objective = MonteCarloObjective::new(model, family, held_out, self.objective.clone())?;
         Trainer::new(objective, parameters, self.plan.clone(), seed)

@@ -15,9 +15,9 @@ use crate::Result;
 use crate::family::Family;
 use crate::generator::{AroundMembers, Prior};
 use crate::infer::{Followed, GaussianMixture, Online};
-use crate::model::Model;
 use crate::predict::Estimate;
 use crate::random::stream;
+use crate::system::System;
 
 /// Widths h that are tried, in standard deviations of the prior that learning assumes.
 const SPREADS: [f64; 3] = [0.1, 0.3, 0.6];
@@ -75,7 +75,7 @@ pub struct ChosenPrior {
 #[derive(Clone, Copy, Debug)]
 pub struct NewMembers<'a> {
     /// The model; its prior is replaced.
-    pub model: &'a Model,
+    pub model: &'a System,
     /// How codes of new members are inferred.
     pub online: &'a Online,
     /// Sequences that it was learned from, whole.
@@ -150,7 +150,7 @@ impl NewMembers<'_> {
         Ok(trials)
     }
 
-    fn with_prior(&self, prior: Prior) -> Result<Model> {
+    fn with_prior(&self, prior: Prior) -> Result<System> {
         self.model.clone().with_prior(prior)
     }
 

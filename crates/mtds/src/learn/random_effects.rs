@@ -19,8 +19,8 @@ use super::{Interpolation, Proposal, Schedule};
 use crate::family::{Family, Scaling};
 use crate::generator::{FeatureMap, Role, Skip};
 use crate::infer::linear::symmetric_eigen;
-use crate::model::{Model, ModelSpec, OwnBatch, OwnCodes, OwnPull};
 use crate::random::{Random, stream};
+use crate::system::{Architecture, OwnBatch, OwnCodes, OwnPull, System};
 use crate::{Error, Result};
 
 /// The mean may wander this many times as far as it was first drawn.
@@ -67,7 +67,7 @@ impl Default for RandomEffects {
 #[derive(Clone, Debug)]
 pub struct StartedModel {
     /// The model.
-    pub model: Model,
+    pub model: System,
     /// One proposal per sequence.
     pub proposals: Vec<Proposal>,
     /// What the restart reached: the objective per sequence, lower is better.
@@ -96,7 +96,7 @@ impl RandomEffects {
     /// An architecture that does not fit, settings out of range, families that the model cannot take.
     pub fn run(
         &self,
-        spec: &ModelSpec,
+        spec: &Architecture,
         scaling: &Scaling,
         family: &Family,
         keep: usize,
@@ -131,7 +131,7 @@ impl RandomEffects {
         order.iter().take(keep).enumerate().map(start).collect()
     }
 
-    fn check(&self, spec: &ModelSpec) -> Result<()> {
+    fn check(&self, spec: &Architecture) -> Result<()> {
         if spec.front.is_some() {
             let why = "a random-effects start learns no front; learn by elbo or iwae, or leave the start out";
             return Err(Error::setting("front", why));
@@ -156,12 +156,12 @@ impl RandomEffects {
     /// A generator that begins along the principal axes of the effects.
     fn start(
         &self,
-        spec: &ModelSpec,
+        spec: &Architecture,
         scaling: &Scaling,
         (effects, objective): (Vec<Vec<f64>>, f64),
         random: &mut Random,
     ) -> Result<StartedModel> {
-        let model = Model::initialise(spec.clone(), scaling.clone(), random)?;
+        let model = System::initialise(spec.clone(), scaling.clone(), random)?;
         let axes = Axes::of(&effects, model.d_code());
         let mut parameters = model.parameters().to_vec();
         let tensors = spec.network.tensors();
@@ -188,14 +188,14 @@ impl RandomEffects {
 }
 
 /// The model whose code is the adapted part of θ itself.
-fn direct_model(spec: &ModelSpec, scaling: &Scaling, random: &mut Random) -> Result<Model> {
+fn direct_model(spec: &Architecture, scaling: &Scaling, random: &mut Random) -> Result<System> {
     let mut spec = spec.clone();
     let d_out = spec.network.d_out;
     spec.network.d_code = d_out;
     spec.network.features = FeatureMap::Identity;
     spec.network.hidden.clear();
     spec.network.skip = Skip::None;
-    let model = Model::initialise(spec, scaling.clone(), random)?;
+    let model = System::initialise(spec, scaling.clone(), random)?;
     let mut parameters = model.parameters().to_vec();
     parameters[..d_out * (d_out + 1)].fill(0.0);
     (0..d_out).for_each(|d| parameters[d * d_out + d] = 1.0);
@@ -206,7 +206,7 @@ fn direct_model(spec: &ModelSpec, scaling: &Scaling, random: &mut Random) -> Res
 }
 
 /// The adapted part of θ that these parameters give the code 0.
-fn adapted_at_origin(model: &Model, parameters: &[f32]) -> Vec<f64> {
+fn adapted_at_origin(model: &System, parameters: &[f32]) -> Vec<f64> {
     let network = &model.spec().network;
     let phi: Vec<f64> = parameters[..network.n_parameters()].iter().map(|&x| f64::from(x)).collect();
     let mut out = vec![0.0; network.d_out];
@@ -221,7 +221,7 @@ struct MeanPrior {
 }
 
 impl MeanPrior {
-    fn new(direct: &Model) -> Self {
+    fn new(direct: &System) -> Self {
         let blocks = || direct.layout().blocks().iter().filter(|b| b.role == Role::Adapted);
         Self {
             mean: blocks().flat_map(|b| vec![b.spec.mean; b.spec.len]).collect(),
@@ -231,7 +231,7 @@ impl MeanPrior {
 }
 
 impl Fit {
-    fn new(direct: &Model, n_seq: usize, restarts: usize, random: &mut Random) -> Self {
+    fn new(direct: &System, n_seq: usize, restarts: usize, random: &mut Random) -> Self {
         let (prior, dim) = (MeanPrior::new(direct), direct.d_code());
         let mut normal = || -> f64 { StandardNormal.sample(random) };
         let mut values = Vec::with_capacity(restarts * (n_seq + 1) * dim);
@@ -262,7 +262,7 @@ impl Fit {
     /// Gradient of every restart's objective; notes the objectives.
     fn gradient(
         &mut self,
-        direct: &Model,
+        direct: &System,
         parameters: &[f32],
         batch: &OwnBatch,
         spread: f64,

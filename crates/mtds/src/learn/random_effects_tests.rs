@@ -17,8 +17,8 @@ fn family() -> Family {
     Family::new((0..3).map(one).collect()).unwrap().with_common_inputs(impulse).unwrap()
 }
 
-fn spec() -> ModelSpec {
-    ModelSpec::new(Lds::new(2, 1, 1), 2)
+fn spec() -> Architecture {
+    Architecture::new(Lds::new(2, 1, 1), 2)
         .hidden(&[8], Activation::Tanh)
         .skip(Skip::Affine)
         .fix("state_bias", 0.0)
@@ -126,7 +126,7 @@ fn the_same_seed_gives_the_same_start_on_one_and_two_threads() {
 
 #[test]
 fn architectures_and_settings_that_do_not_fit_are_refused() {
-    let run = |spec: ModelSpec, settings: RandomEffects| {
+    let run = |spec: Architecture, settings: RandomEffects| {
         settings.run(&spec, &Scaling::identity(1, 1), &family(), 1, 4).unwrap_err().to_string()
     };
     assert!(run(spec().skip(Skip::None), effects()).contains("skip"));

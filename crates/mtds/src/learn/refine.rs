@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Adapted, AdaptedObjective, Control, Fitted, Progress, Proposal, Trainer, TrainingPlan};
 use crate::Result;
 use crate::family::Family;
-use crate::model::Model;
+use crate::system::System;
 
 /// Settings of the second stage of learning, after [`Fit`](super::Fit) or [`RandomEffects`](super::RandomEffects).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ impl Refine {
     /// As [`AdaptedObjective::new`]; numbers that stop being finite.
     pub fn run(
         &self,
-        model: Model,
+        model: System,
         (family, held_out): (&Family, Option<&Family>),
         proposals: Option<Vec<Proposal>>,
         seed: u64,

@@ -16,7 +16,7 @@ use super::{ParameterGroup, Schedule};
 use crate::base::emission::NoiseForm;
 use crate::family::Family;
 use crate::generator::{Network, Role};
-use crate::model::Model;
+use crate::system::System;
 use crate::{Error, Result};
 
 /// What moves log s, the emission's log standard deviations.
@@ -58,7 +58,7 @@ pub(super) struct GroupRules<'a> {
 
 impl GroupRules<'_> {
     /// Checks the ranges, and that the model has what the rules speak of.
-    pub(super) fn check(&self, model: &Model) -> Result<()> {
+    pub(super) fn check(&self, model: &System) -> Result<()> {
         for (name, rate) in self.rates {
             let is_front = name == FRONT && model.spec().front.is_some();
             if model.layout().block(name).is_none() && !is_front {
@@ -89,7 +89,7 @@ impl GroupRules<'_> {
     }
 
     /// Every tensor is a group; those of the last layer are split by the block of θ that their rows feed.
-    pub(super) fn groups(&self, model: &Model, n_seq: usize) -> Vec<ParameterGroup> {
+    pub(super) fn groups(&self, model: &System, n_seq: usize) -> Vec<ParameterGroup> {
         let network = &model.spec().network;
         let n_phi = network.n_parameters();
         let mut groups = vec![];
@@ -148,7 +148,7 @@ fn not_negative(name: &str, found: f64) -> Result<()> {
 }
 
 /// Places of the log standard deviations in the parameter vector; empty unless they are shared.
-pub(super) fn log_noise_places(model: &Model) -> Range<usize> {
+pub(super) fn log_noise_places(model: &System) -> Range<usize> {
     let noise = model.base().noise();
     let block = model.layout().blocks().iter().find(|b| b.start == noise.range.start && b.spec.len > 0);
     match block {
@@ -173,7 +173,7 @@ pub(super) struct NoiseSteps {
 
 impl NoiseSteps {
     /// For learning `model` from `family`.
-    pub(super) fn new(model: &Model, rule: &NoiseRule, family: &Family) -> Self {
+    pub(super) fn new(model: &System, rule: &NoiseRule, family: &Family) -> Self {
         let mut counts = vec![0.0; family.d_obs()];
         for row in family.sequences().iter().flat_map(|s| s.outputs().rows()) {
             for (count, y) in counts.iter_mut().zip(row) {

@@ -11,17 +11,17 @@ use rayon::prelude::*;
 
 use super::{DrawNoise, Forecast};
 use crate::Result;
-use crate::base::kalman::{Belief, System};
+use crate::base::kalman::{Belief, Matrices};
 use crate::base::{Drive, StochasticLds};
 use crate::family::Signal;
 use crate::infer::{Points, generate_theta};
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
-use crate::model::{CodePacks, Model};
 use crate::random::{Random, stream};
+use crate::system::{CodePacks, System};
 
 /// What is known of the state before the first step ahead, and what will drive it.
 pub(super) struct Ahead<'a> {
-    pub model: &'a Model,
+    pub model: &'a System,
     pub lds: &'a StochasticLds,
     pub points: &'a Points,
     /// n_points × d_belief.
@@ -101,7 +101,7 @@ impl Kernel for AheadPack<'_> {
         let inputs: Vec<Pack<f32, A>> = rows.iter().map(|&u| Pack::splat(u as f32)).collect();
         let drive = Drive { inputs: &inputs, quiet: &vec![false; n_time] };
         let sizes = "sizes of the model were checked";
-        let system = System::new(lds, &theta).expect(sizes);
+        let system = Matrices::new(lds, &theta).expect(sizes);
         let outlook = system.outlook(&belief, drive).expect(sizes);
         let path = system.draw(&belief, drive, &mut stream(self.seed, 0)).expect(sizes);
         let lanes = LANES.min(self.codes.len() - self.pack * LANES);

@@ -9,7 +9,7 @@
 
 use crate::family::Family;
 use crate::infer::linear::{dot, symmetric_eigen};
-use crate::model::Model;
+use crate::system::System;
 use crate::{Error, Result};
 
 /// The shares of the variance of one output that rollouts explain.
@@ -23,7 +23,7 @@ pub struct Explained {
     pub alone: Vec<f64>,
 }
 
-impl Model {
+impl System {
     /// How much of each output the codes explain: `None` for an output that never varies or is never observed.
     ///
     /// # Shapes
@@ -144,13 +144,13 @@ mod tests {
     use super::*;
     use crate::base::Lds;
     use crate::family::{Scaling, Sequence};
-    use crate::model::ModelSpec;
     use crate::random::stream;
+    use crate::system::Architecture;
 
     /// Sequences that the model itself makes of random codes, one output constant.
-    fn made() -> (Model, Family, Vec<Vec<f64>>) {
-        let spec = ModelSpec::new(Lds::new(2, 1, 0), 2).adapt("initial_state");
-        let model = Model::initialise(spec, Scaling::identity(1, 0), &mut stream(1, 0)).unwrap();
+    fn made() -> (System, Family, Vec<Vec<f64>>) {
+        let spec = Architecture::new(Lds::new(2, 1, 0), 2).adapt("initial_state");
+        let model = System::initialise(spec, Scaling::identity(1, 0), &mut stream(1, 0)).unwrap();
         let parameters = model.parameters().iter().map(|p| 3.0 * p).collect();
         let model = model.with_parameters(parameters).unwrap();
         let codes: Vec<Vec<f64>> =

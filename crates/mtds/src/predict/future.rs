@@ -9,8 +9,8 @@ use super::{DrawNoise, Forecast};
 use crate::base::NoiseForm;
 use crate::family::Signal;
 use crate::infer::{Drift, Observed, Points, Posterior, Tracker};
-use crate::model::{CodePacks, Model, Rollout, Start};
 use crate::random::Random;
+use crate::system::{CodePacks, Rollout, Start, System};
 use crate::{Error, Result};
 
 /// Most posterior draws that a forecast keeps; more are thinned by systematic resampling.
@@ -39,7 +39,7 @@ impl Tracker<'_> {
     }
 }
 
-impl Model {
+impl System {
     /// The forecast of the `n_time` steps after `outputs`, under a posterior that these gave, in data units.
     ///
     /// # Shapes
@@ -103,7 +103,7 @@ fn check_horizon(n_time: usize) -> Result<()> {
 
 /// Inputs of the `n_time` steps after `past`, in model units; `None` for a model without.
 fn future_inputs_of(
-    model: &Model,
+    model: &System,
     past: usize,
     n_time: usize,
     future: Option<&Signal>,
@@ -133,7 +133,7 @@ fn thinned_draws(posterior: &Posterior, random: &mut Random) -> (Points, Vec<f64
 
 /// Where a forecast begins: what each draw knows of the state after the last observation.
 struct From<'a> {
-    model: &'a Model,
+    model: &'a System,
     first_step: usize,
     beliefs: Vec<f64>,
     /// How codes drift, and the steps until they next move.
@@ -215,7 +215,7 @@ fn joined(parts: &[(Vec<f64>, DrawNoise)], n_draws: usize, p: usize) -> (Vec<f64
 }
 
 /// Noise of each draw; with δ among the dimensions, multiplied by e^δ.
-fn draw_noise(model: &Model, points: &Points, factors: &[f64]) -> DrawNoise {
+fn draw_noise(model: &System, points: &Points, factors: &[f64]) -> DrawNoise {
     let p = model.base().d_obs();
     let scale =
         |i: usize| if points.dim() > model.d_code() { points.column(model.d_code())[i].exp() } else { 1.0 };

@@ -7,7 +7,7 @@
 
 use crate::base::Drive;
 use crate::family::Signal;
-use crate::model::{Buffers, CodePacks, FrontState, Model, Start};
+use crate::system::{Buffers, CodePacks, FrontState, Start, System};
 use crate::{Error, Result};
 
 /// Codes to pass through, evenly spaced in time, with straight lines between.
@@ -51,7 +51,7 @@ impl CodePath {
     }
 }
 
-impl Model {
+impl System {
     /// The noise-free sequence of one code, in data units: n_time × d_obs.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Model {
     /// The noise-free sequence while the code moves along a path from step 1 to step `n_time`, in data units.
     ///
     /// # Errors
-    /// As [`Model::generate`].
+    /// As [`System::generate`].
     pub fn morph(&self, path: &CodePath, inputs: Option<&Signal>, n_time: usize) -> Result<Signal> {
         self.check_code(path.d_code())?;
         let base = self.base();
@@ -106,12 +106,12 @@ mod tests {
     use super::*;
     use crate::base::Lds;
     use crate::family::Scaling;
-    use crate::model::ModelSpec;
     use crate::random::stream;
+    use crate::system::Architecture;
 
-    fn model() -> Model {
-        let spec = ModelSpec::new(Lds::new(3, 2, 1), 2);
-        Model::initialise(spec, Scaling::identity(2, 1), &mut stream(4, 0)).unwrap()
+    fn model() -> System {
+        let spec = Architecture::new(Lds::new(3, 2, 1), 2);
+        System::initialise(spec, Scaling::identity(2, 1), &mut stream(4, 0)).unwrap()
     }
 
     fn impulse(n: usize) -> Signal {

@@ -10,7 +10,7 @@ use rand::RngExt;
 
 use super::Random;
 use crate::kernel::{Real, normal};
-use crate::model::CodePacks;
+use crate::system::CodePacks;
 use crate::{Error, Result};
 
 /// Points per scramble that the Sobol generator offers.

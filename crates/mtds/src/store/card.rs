@@ -1,9 +1,9 @@
 //! `README.md`: the model card, for people and for the pages of model hubs.
 
-use super::{CARD_FILE, CardScore, ModelBundle, broken};
+use super::{CARD_FILE, CardScore, Model, broken};
 use crate::Result;
 use crate::generator::{Activation, FeatureMap, Network, Prior, Role, Skip};
-use crate::model::Model;
+use crate::system::System;
 
 const FRONT_MATTER: &str = "---
 library_name: mtds
@@ -22,9 +22,9 @@ the top of this file, and say it here.
 ";
 
 /// The card of a bundle.
-pub(super) fn write(bundle: &ModelBundle) -> Result<Vec<u8>> {
-    let d_code = bundle.model.d_code();
-    let title = format!("# Multi-task dynamical system: {}\n", plain(bundle.model.base().kind()));
+pub(super) fn write(bundle: &Model) -> Result<Vec<u8>> {
+    let d_code = bundle.system.d_code();
+    let title = format!("# Multi-task dynamical system: {}\n", plain(bundle.system.base().kind()));
     let about = format!(
         "A family of related sequences, learned at once: a code of length {d_code} customises one \
          dynamical system to each member of the family (Bird and Williams, Customizing Sequence Generation \
@@ -38,14 +38,14 @@ pub(super) fn write(bundle: &ModelBundle) -> Result<Vec<u8>> {
         sizes(bundle),
         learning(bundle)?,
         scores(&bundle.provenance.scores),
-        use_in_rust(&bundle.model),
+        use_in_rust(&bundle.system),
         LICENCE.to_owned(),
     ];
     Ok(sections.join("\n").into_bytes())
 }
 
-fn sizes(bundle: &ModelBundle) -> String {
-    let (model, provenance) = (&bundle.model, &bundle.provenance);
+fn sizes(bundle: &Model) -> String {
+    let (model, provenance) = (&bundle.system, &bundle.provenance);
     let base = model.base();
     let blocks = |wanted: fn(&Role) -> bool| {
         let blocks = model.layout().blocks().iter().filter(|b| wanted(&b.role) && b.spec.len > 0);
@@ -113,7 +113,7 @@ fn generator(network: &Network) -> String {
     text
 }
 
-fn learning(bundle: &ModelBundle) -> Result<String> {
+fn learning(bundle: &Model) -> Result<String> {
     let provenance = &bundle.provenance;
     let settings = serde_json::to_string_pretty(&provenance.settings)
         .map_err(|error| broken(CARD_FILE, format!("settings cannot be written: {error}")))?;
@@ -145,12 +145,12 @@ fn scores(scores: &[CardScore]) -> String {
     format!("## Scores\n\n{head}{}", scores.iter().map(row).collect::<String>())
 }
 
-fn use_in_rust(model: &Model) -> String {
+fn use_in_rust(model: &System) -> String {
     let inputs = if model.d_input() == 0 { "None" } else { "Some(&inputs)" };
     format!(
         "## How to use it\n\nIn Rust, with `MODEL` the path of this directory:\n\n```rust\n\
          let bundle = mtds_data::model::load_model(\"MODEL\".as_ref())?;\n\
-         let model = &bundle.model;\n\
+         let model = &bundle.system;\n\
          let sequence = model.generate(&vec![0.0; model.d_code()], {inputs}, 100)?; // the code at the centre\n\
          ```\n"
     )

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{CONFIG_FILE, CardScore, Member, RESTORE, WEIGHTS_FILE, broken};
 use crate::Result;
-use crate::model::ModelSpec;
+use crate::system::Architecture;
 
 /// The largest size (state, output, code, layer) that a stored model may have.
 ///
@@ -16,7 +16,7 @@ pub const MAX_SIZE: usize = 1 << 16;
 const MAX_LAYERS: usize = 1 << 10;
 
 /// Sizes are small enough to compute with, and make a model.
-pub(super) fn sizes(spec: &ModelSpec) -> Result<()> {
+pub(super) fn sizes(spec: &Architecture) -> Result<()> {
     let base = serde_json::to_value(&spec.base).map_err(|error| broken(CONFIG_FILE, error.to_string()))?;
     let mut found = vec![("d_code".to_owned(), spec.network.d_code as u64)];
     collect_sizes("base", &base, &mut found);

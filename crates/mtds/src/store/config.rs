@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CONFIG_FILE, CardScore, Member, ModelBundle, Provenance, READABLE_VERSIONS, RESTORE, SCHEMA_VERSION,
-    broken, check,
+    CONFIG_FILE, CardScore, Member, Model, Provenance, READABLE_VERSIONS, RESTORE, SCHEMA_VERSION, broken,
+    check,
 };
 use crate::Result;
 use crate::base::Kinds;
 use crate::family::Scaling;
 use crate::front::Front;
 use crate::generator::{Network, Prior, Role};
-use crate::model::ModelSpec;
+use crate::system::Architecture;
 
 /// The fields in the order of the file.
 #[derive(Serialize, Deserialize)]
@@ -31,7 +31,7 @@ struct Record<S> {
     members: Vec<MemberRecord>,
 }
 
-/// [`ModelSpec`] as it is stored, before its kind is known.
+/// [`Architecture`] as it is stored, before its kind is known.
 #[derive(Deserialize)]
 struct StoredSpec {
     #[serde(default)]
@@ -51,7 +51,7 @@ pub(super) struct MemberRecord {
 
 /// What the file says, checked as far as it can be without the weights.
 pub(super) struct Config {
-    pub spec: ModelSpec,
+    pub spec: Architecture,
     pub scaling: Scaling,
     pub prior: Prior,
     pub provenance: Provenance,
@@ -70,16 +70,16 @@ struct KindOnly {
 }
 
 /// The file of a bundle; it has been read back, so it can be.
-pub(super) fn write(bundle: &ModelBundle) -> Result<Vec<u8>> {
+pub(super) fn write(bundle: &Model) -> Result<Vec<u8>> {
     let text = serde_json::to_string_pretty(&record(bundle));
     let text = text.map_err(|error| broken(CONFIG_FILE, format!("cannot be written as JSON: {error}")))?;
     let bytes = format!("{text}\n").into_bytes();
-    read(&bytes, &bundle.model.base().kinds())?;
+    read(&bytes, &bundle.system.base().kinds())?;
     Ok(bytes)
 }
 
-fn record(bundle: &ModelBundle) -> Record<&ModelSpec> {
-    let ModelBundle { model, provenance, members } = bundle;
+fn record(bundle: &Model) -> Record<&Architecture> {
+    let Model { system: model, provenance, members } = bundle;
     let member = |member: &Member| MemberRecord { id: member.id.clone(), label: member.label.clone() };
     Record {
         schema_version: SCHEMA_VERSION,
@@ -134,10 +134,10 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
     Ok(config)
 }
 
-fn read_spec(kind: &str, stored: StoredSpec, kinds: &Kinds) -> Result<ModelSpec> {
+fn read_spec(kind: &str, stored: StoredSpec, kinds: &Kinds) -> Result<Architecture> {
     let StoredSpec { front, base, roles, network } = stored;
     match kinds.read(kind, base) {
-        Some(Ok(base)) => Ok(ModelSpec { front, base, roles, network }),
+        Some(Ok(base)) => Ok(Architecture { front, base, roles, network }),
         Some(Err(error)) => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} ({error}); {RESTORE}"))),
         None => {
             let known = kinds.names().join(", ");

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! config.json         schema version, base model, architecture, scaling, prior, provenance, scores, members
-//! model.safetensors   F32, one tensor per Model::tensors(); codes.mean and codes.std_dev
+//! model.safetensors   F32, one tensor per System::tensors(); codes.mean and codes.std_dev
 //!                     [n_members × d_code] if the members of the family are kept
 //! README.md           the model card: for people, never read back
 //! inference.safetensors   the inference network, where one was learned (`network`)
@@ -20,8 +20,8 @@ mod weights;
 use serde::{Deserialize, Serialize};
 
 use crate::base::Kinds;
-use crate::model::Model;
 use crate::predict::Estimate;
+use crate::system::System;
 use crate::{Error, Result};
 
 pub use check::MAX_SIZE;
@@ -39,16 +39,16 @@ pub const WEIGHTS_FILE: &str = "model.safetensors";
 pub const CARD_FILE: &str = "README.md";
 /// The inference network, beside the others where one was learned.
 pub const NETWORK_FILE: &str = "inference.safetensors";
-/// All files of a model directory, in the order of [`ModelBundle::to_files`].
+/// All files of a model directory, in the order of [`Model::to_files`].
 pub const FILE_NAMES: [&str; 3] = [CONFIG_FILE, WEIGHTS_FILE, CARD_FILE];
 /// The files that loading needs; the card may be edited or left out.
 pub const REQUIRED_FILE_NAMES: [&str; 2] = [CONFIG_FILE, WEIGHTS_FILE];
 
 /// A model with where it came from and whom it knows.
 #[derive(Clone, Debug)]
-pub struct ModelBundle {
+pub struct Model {
     /// The model.
-    pub model: Model,
+    pub system: System,
     /// Where it came from.
     pub provenance: Provenance,
     /// The training members with their codes; may be empty.
@@ -112,7 +112,7 @@ impl CardScore {
     }
 }
 
-impl ModelBundle {
+impl Model {
     /// The files of the model directory, name and bytes, in the order of [`FILE_NAMES`].
     ///
     /// # Errors
@@ -120,10 +120,10 @@ impl ModelBundle {
     /// same id or with codes of another length, a code or a score that is not finite, a size above
     /// [`MAX_SIZE`].
     pub fn to_files(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        check::sizes(self.model.spec())?;
+        check::sizes(self.system.spec())?;
         self.check()?;
         let config = config::write(self)?;
-        let weights = weights::write(&self.model, &self.members)?;
+        let weights = weights::write(&self.system, &self.members)?;
         let files = [(CONFIG_FILE, config), (WEIGHTS_FILE, weights), (CARD_FILE, card::write(self)?)];
         Ok(files.map(|(name, bytes)| (name.to_owned(), bytes)).into())
     }
@@ -148,20 +148,20 @@ impl ModelBundle {
         let arrays = weights::read(find(files, WEIGHTS_FILE)?, &expected, records.len())?;
         let (parameters, members) = weights::divide(arrays, records, config.spec.network.d_code);
         let refused = |error: Error| broken(CONFIG_FILE, format!("{error}; {RESTORE}"));
-        let model = Model::new(config.spec, config.scaling, parameters).map_err(refused)?;
+        let model = System::new(config.spec, config.scaling, parameters).map_err(refused)?;
         let model = model.with_prior(config.prior).map_err(refused)?;
-        let bundle = Self { model, provenance: config.provenance, members };
+        let bundle = Self { system: model, provenance: config.provenance, members };
         bundle.check()?;
         Ok(bundle)
     }
 
     /// What the types leave open.
     fn check(&self) -> Result<()> {
-        let base = self.model.base();
+        let base = self.system.base();
         check::names("output", &self.provenance.output_names, base.d_obs())?;
-        check::names("input", &self.provenance.input_names, self.model.d_input())?;
+        check::names("input", &self.provenance.input_names, self.system.d_input())?;
         check::scores(&self.provenance.scores)?;
-        check::members(&self.members, self.model.d_code())
+        check::members(&self.members, self.system.d_code())
     }
 }
 

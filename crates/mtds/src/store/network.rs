@@ -10,7 +10,7 @@ use safetensors::tensor::SafeTensors;
 use serde::{Deserialize, Serialize};
 
 use super::weights::{self, Expected};
-use super::{MAX_SIZE, ModelBundle, NETWORK_FILE, Provenance, RESTORE, broken};
+use super::{MAX_SIZE, Model, NETWORK_FILE, Provenance, RESTORE, broken};
 use crate::Result;
 use crate::learn::{InferenceNetwork, LearnedNetwork};
 
@@ -63,7 +63,7 @@ pub fn network_to_bytes(network: &LearnedNetwork, provenance: &Provenance) -> Re
 /// # Errors
 /// [`Error::Store`](crate::Error::Store) with what is wrong and what to try: bytes that are cut short or no such file, another
 /// version, a network of another model, numbers that are not finite.
-pub fn network_from_bytes(bytes: &[u8], bundle: &ModelBundle) -> Result<LearnedNetwork> {
+pub fn network_from_bytes(bytes: &[u8], bundle: &Model) -> Result<LearnedNetwork> {
     let archive = weights::open(NETWORK_FILE, bytes)?;
     let record = read_record(bytes)?;
     check_sizes(&record.network)?;
@@ -108,10 +108,10 @@ fn check_sizes(network: &InferenceNetwork) -> Result<()> {
     Ok(())
 }
 
-fn check_model(record: &Record, bundle: &ModelBundle) -> Result<()> {
-    let (base, provenance) = (bundle.model.base(), &bundle.provenance);
+fn check_model(record: &Record, bundle: &Model) -> Result<()> {
+    let (base, provenance) = (bundle.system.base(), &bundle.provenance);
     let [(_, d_obs), (_, d_input), _, (_, d_code)] = record.network.sizes();
-    let fits = (d_obs, d_input, d_code) == (base.d_obs(), bundle.model.d_input(), bundle.model.d_code());
+    let fits = (d_obs, d_input, d_code) == (base.d_obs(), bundle.system.d_input(), bundle.system.d_code());
     if fits && (&record.fingerprint, record.seed) == (&provenance.fingerprint, provenance.seed) {
         return Ok(());
     }

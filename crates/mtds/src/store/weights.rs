@@ -9,7 +9,7 @@ use super::config::MemberRecord;
 use super::{CONFIG_FILE, Member, RESTORE, WEIGHTS_FILE, broken};
 use crate::Result;
 use crate::generator::Role;
-use crate::model::{Model, ModelSpec};
+use crate::system::{Architecture, System};
 
 const CODES_MEAN: &str = "codes.mean";
 const CODES_STD_DEV: &str = "codes.std_dev";
@@ -21,11 +21,11 @@ pub(super) struct Expected {
     pub shape: Vec<usize>,
 }
 
-/// The tensors of [`Model::tensors`] in their order, then, with members, means and deviations of the codes.
+/// The tensors of [`System::tensors`] in their order, then, with members, means and deviations of the codes.
 ///
 /// From the architecture alone: there is no model yet, and no memory for its weights, before the file has
 /// shown that it holds them.
-pub(super) fn expected(spec: &ModelSpec, n_members: usize) -> Result<Vec<Expected>> {
+pub(super) fn expected(spec: &Architecture, n_members: usize) -> Result<Vec<Expected>> {
     let layout = spec.layout().map_err(|error| broken(CONFIG_FILE, format!("{error}; {RESTORE}")))?;
     let generator = spec.network.tensors().into_iter().map(|t| Expected { name: t.name, shape: t.shape });
     let shared = layout.blocks().iter().filter(|block| block.role == Role::Shared);
@@ -39,7 +39,7 @@ pub(super) fn expected(spec: &ModelSpec, n_members: usize) -> Result<Vec<Expecte
 }
 
 /// The file; F32, little endian.
-pub(super) fn write(model: &Model, members: &[Member]) -> Result<Vec<u8>> {
+pub(super) fn write(model: &System, members: &[Member]) -> Result<Vec<u8>> {
     let parameters = model.parameters();
     let learned = model.tensors().into_iter().map(|tensor| {
         let bytes = to_le_bytes(parameters[tensor.range()].iter().copied());

@@ -10,7 +10,7 @@ use mtds::base::Lds;
 use mtds::base::emission::Group;
 use mtds::family::{Scaling, Signal};
 use mtds::random::{Random, stream};
-use mtds::{Model, ModelSpec};
+use mtds::{Architecture, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -18,14 +18,14 @@ use rand_distr::StandardNormal;
 pub const LOG_NOISE: f64 = -1.2;
 
 /// A family of linear systems with one input and an affine generator from `d_code` numbers.
-pub fn spec(d_state: usize, d_obs: usize, d_code: usize) -> ModelSpec {
-    ModelSpec::new(Lds::new(d_state, d_obs, 1), d_code)
+pub fn spec(d_state: usize, d_obs: usize, d_code: usize) -> Architecture {
+    Architecture::new(Lds::new(d_state, d_obs, 1), d_code)
 }
 
 /// Random but fixed weights, those of the generator multiplied by `gain` so that codes matter; noise as given.
-pub fn model(spec: ModelSpec, gain: f32, log_noise: f64, seed: u64) -> Model {
+pub fn model(spec: Architecture, gain: f32, log_noise: f64, seed: u64) -> System {
     let scaling = Scaling::identity(spec.base.d_obs(), spec.base.d_input());
-    let drawn = Model::initialise(spec, scaling, &mut stream(seed, 0)).unwrap();
+    let drawn = System::initialise(spec, scaling, &mut stream(seed, 0)).unwrap();
     let mut parameters = drawn.parameters().to_vec();
     for tensor in drawn.tensors() {
         let values = &mut parameters[tensor.range()];
@@ -39,8 +39,8 @@ pub fn model(spec: ModelSpec, gain: f32, log_noise: f64, seed: u64) -> Model {
 }
 
 /// y_t = z + v_t with this standard deviation of v: the code is the level, and all else is switched off.
-pub fn levels(noise: f64) -> Model {
-    let spec = ModelSpec::new(Lds::new(1, 1, 0), 1)
+pub fn levels(noise: f64) -> System {
+    let spec = Architecture::new(Lds::new(1, 1, 0), 1)
         .fix("decay", 0.0)
         .fix("rotation", 0.0)
         .fix("state_bias", 0.0)
@@ -49,8 +49,8 @@ pub fn levels(noise: f64) -> Model {
 }
 
 /// The model whose code is its offset, with these standard deviations of outputs and (its logarithm) of the state; 0 for all else.
-pub fn with_offset_by_code(spec: ModelSpec, noise: f64, log_process: f64) -> Model {
-    let model = Model::initialise(spec, Scaling::identity(1, 0), &mut stream(1, 0)).unwrap();
+pub fn with_offset_by_code(spec: Architecture, noise: f64, log_process: f64) -> System {
+    let model = System::initialise(spec, Scaling::identity(1, 0), &mut stream(1, 0)).unwrap();
     let mut parameters = model.parameters().to_vec();
     for tensor in model.tensors() {
         let value = match tensor.name.as_str() {
@@ -65,7 +65,7 @@ pub fn with_offset_by_code(spec: ModelSpec, noise: f64, log_process: f64) -> Mod
 }
 
 /// The same model with noise multiplied by `factor`.
-pub fn with_noise_times(model: &Model, factor: f64) -> Model {
+pub fn with_noise_times(model: &System, factor: f64) -> System {
     let tensor = model.tensors().into_iter().find(|t| t.name == "shared.noise").unwrap();
     let mut parameters = model.parameters().to_vec();
     parameters[tensor.range()].iter_mut().for_each(|log_std| *log_std += factor.ln() as f32);
@@ -89,7 +89,7 @@ pub fn normals(n: usize, random: &mut Random) -> Vec<f64> {
 
 /// Outputs of one code with the model's own noise (diagonal, shared).
 pub fn draw_outputs(
-    model: &Model,
+    model: &System,
     code: &[f64],
     inputs: &Signal,
     n_time: usize,
@@ -104,7 +104,12 @@ pub fn draw_outputs(
 }
 
 /// A code from the prior N(0, I) and a sequence of it.
-pub fn draw_member(model: &Model, inputs: &Signal, n_time: usize, random: &mut Random) -> (Vec<f64>, Signal) {
+pub fn draw_member(
+    model: &System,
+    inputs: &Signal,
+    n_time: usize,
+    random: &mut Random,
+) -> (Vec<f64>, Signal) {
     let code = normals(model.d_code(), random);
     let outputs = draw_outputs(model, &code, inputs, n_time, random);
     (code, outputs)
@@ -118,7 +123,7 @@ pub fn with_gaps(signal: &Signal, share: f64, random: &mut Random) -> Signal {
 }
 
 /// The parameters in double precision.
-pub fn parameters_f64(model: &Model) -> Vec<f64> {
+pub fn parameters_f64(model: &System) -> Vec<f64> {
     model.parameters().iter().map(|&x| f64::from(x)).collect()
 }
 

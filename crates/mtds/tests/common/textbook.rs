@@ -5,7 +5,7 @@
 //! x_t = A x_{t−1} + (σ(B̃₁) ∘ tanh B̃₂) u_t + b        y_t ~ N(C x_t + D u_t + d, diag s²)
 //! ```
 
-use mtds::Model;
+use mtds::System;
 use mtds::family::Signal;
 use mtds::generator::Role;
 
@@ -35,7 +35,7 @@ pub struct Textbook<'a> {
 
 impl<'a> Textbook<'a> {
     /// For an affine generator, at most two states, one input and diagonal noise.
-    pub fn new(model: &Model, outputs: &'a Signal, inputs: &'a Signal) -> Self {
+    pub fn new(model: &System, outputs: &'a Signal, inputs: &'a Signal) -> Self {
         assert!(model.base().d_state() <= 2 && model.base().d_input() == 1);
         assert!(model.spec().network.hidden.is_empty());
         Self { blocks: BLOCKS.map(|name| entries(model, name)), outputs, inputs }
@@ -68,7 +68,7 @@ impl<'a> Textbook<'a> {
 }
 
 /// The entries of a block of θ.
-fn entries(model: &Model, name: &str) -> Vec<Entry> {
+fn entries(model: &System, name: &str) -> Vec<Entry> {
     let (block, k) = (model.layout().block(name).unwrap(), model.d_code());
     if block.role != Role::Adapted {
         let constant = |x: f64| [vec![x], vec![0.0; k]].concat();

@@ -5,7 +5,7 @@ use anyhow::Result;
 use mtds::infer::{Online, Tracker};
 use mtds::predict::Surprise;
 use mtds::random::stream;
-use mtds::{Family, Model};
+use mtds::{Family, System};
 use rayon::prelude::*;
 
 /// Random streams of sequences.
@@ -28,7 +28,7 @@ pub(super) struct AnomalyRow {
 /// # Errors
 /// Sequences that the model cannot take.
 pub(super) fn scores(
-    model: &Model,
+    model: &System,
     online: &Online,
     family: &Family,
     seed: u64,
@@ -49,7 +49,7 @@ pub(super) fn scores(
 }
 
 /// The surprise of a whole sequence, in blocks of as many steps as there are between two updates.
-fn surprise(model: &Model, online: &Online, family: &Family, i: usize, seed: u64) -> Result<Surprise> {
+fn surprise(model: &System, online: &Online, family: &Family, i: usize, seed: u64) -> Result<Surprise> {
     let (outputs, inputs) = (family.sequence(i).outputs(), family.inputs_of(i));
     let mut tracker = Tracker::new(model, online.clone(), stream(seed, STREAM + 2 * i as u64))?;
     let mut random = stream(seed, STREAM + 2 * i as u64 + 1);

@@ -12,7 +12,7 @@ use mtds::family::SegmentPlan;
 use mtds::learn::{Interpolation, ScalingRule, Schedule};
 use mtds::predict::{Forecast, family_mean, last_value};
 use mtds::random::stream;
-use mtds::{Control, Family, Lds, Model};
+use mtds::{Control, Family, Lds, System};
 
 /// Random streams of sequences that are learned on their own.
 const STREAM: u64 = 7 << 40;
@@ -37,7 +37,7 @@ impl<'a> Baselines<'a> {
     /// Training sequences that a linear system or a network cannot be learned from.
     pub(super) fn prepare(
         plan: &EvaluatePlan,
-        model: &Model,
+        model: &System,
         train: Option<&'a Family>,
         progress: &mut Progress,
     ) -> Result<Self> {
@@ -141,7 +141,7 @@ fn learn_gru(plan: &EvaluatePlan, family: &Family, progress: &mut Progress) -> R
 }
 
 /// A linear system with the state size and in the units of the model; without inputs it needs a start to move from.
-fn single(model: &Model) -> SingleTask {
+fn single(model: &System) -> SingleTask {
     let base = model.base();
     let task = SingleTask::new(Lds::new(base.d_state(), base.d_obs(), base.d_input()));
     let task = if base.d_input() == 0 { task.prior("initial_state", 0.0, 1.0) } else { task };

@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 use baselines::Baselines;
 use mtds::Family;
 use mtds::infer::Online;
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use mtds_data::model::load_model;
 use mtds_data::write_table;
 use rolling::{Rolling, ScoreRow};
@@ -70,7 +70,7 @@ fn say(plan: &EvaluatePlan, line: &str) {
 }
 
 /// Reads sequences by the columns of the fit, where no others were named, and checks that the model can take them.
-fn read(plan: &EvaluatePlan, source: &SourcePlan, bundle: &ModelBundle) -> Result<Family> {
+fn read(plan: &EvaluatePlan, source: &SourcePlan, bundle: &Model) -> Result<Family> {
     let provenance = &bundle.provenance;
     let stored = provenance.settings.get("data").cloned().unwrap_or_default();
     let fitted: SourceConfig = serde_json::from_value(stored).unwrap_or_default();
@@ -107,7 +107,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(self, bundle: &ModelBundle) -> Result<Evaluation> {
+    fn run(self, bundle: &Model) -> Result<Evaluation> {
         let Self { plan, family, train, online, is_training } = self;
         let rolling = Rolling::new(family, &plan.seen, plan.horizon);
         if rolling.is_empty() {
@@ -115,16 +115,16 @@ impl Job<'_> {
         }
         let mut progress = Progress::new(plan.common.display());
         let seed = plan.common.seed;
-        let ours = |i: usize| rolling::follow(&bundle.model, &online, &rolling, i, seed);
+        let ours = |i: usize| rolling::follow(&bundle.system, &online, &rolling, i, seed);
         let mut rows = rolling.score("this model", &ours, &mut progress)?;
         let baselines =
-            Baselines::prepare(plan, &bundle.model, train, &mut progress).context("the baselines")?;
+            Baselines::prepare(plan, &bundle.system, train, &mut progress).context("the baselines")?;
         for &name in &plan.against {
             let theirs = |i: usize| baselines.forecasts(name, &rolling, i);
             rows.extend(rolling.score(name.title(), &theirs, &mut progress)?);
         }
         let anomalies = match plan.anomaly {
-            Some(_) => anomaly::scores(&bundle.model, &online, family, seed, &mut progress)?,
+            Some(_) => anomaly::scores(&bundle.system, &online, family, seed, &mut progress)?,
             None => vec![],
         };
         // By origin, the model before what it is compared with.

@@ -5,7 +5,7 @@ use anyhow::Result;
 use mtds::infer::{Online, Tracker};
 use mtds::predict::{CENTRAL_LEVELS, Estimate, Forecast, Scores, SequenceScore, score};
 use mtds::random::stream;
-use mtds::{Family, Model};
+use mtds::{Family, System};
 use rayon::prelude::*;
 
 /// Random streams of scored sequences.
@@ -117,7 +117,7 @@ fn row(seen: usize, method: &'static str, scores: &[SequenceScore]) -> Result<Op
 /// # Errors
 /// A sequence that the model cannot take.
 pub(in crate::verb) fn follow(
-    model: &Model,
+    model: &System,
     online: &Online,
     rolling: &Rolling<'_>,
     i: usize,

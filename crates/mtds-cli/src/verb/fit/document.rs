@@ -9,7 +9,7 @@ use crate::plan::{FitPlan, Verbosity};
 use crate::table::{Align, TextTable, estimate, percent};
 use crate::usage::{self, USAGE_KEY, usage_of};
 use mtds::learn::Choice;
-use mtds::store::{ModelBundle, NETWORK_FILE};
+use mtds::store::{Model, NETWORK_FILE};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -52,13 +52,13 @@ fn plain(value: &Value) -> String {
 }
 
 /// A part of the stored settings; empty where a model does not have it.
-fn stored<T: DeserializeOwned + Default>(bundle: &ModelBundle, key: &str) -> T {
+fn stored<T: DeserializeOwned + Default>(bundle: &Model, key: &str) -> T {
     let value = bundle.provenance.settings.get(key).cloned().unwrap_or_default();
     serde_json::from_value(value).unwrap_or_default()
 }
 
 /// The result as one document.
-pub(super) fn document(plan: &FitPlan, bundle: &ModelBundle) -> Value {
+pub(super) fn document(plan: &FitPlan, bundle: &Model) -> Value {
     let provenance = &bundle.provenance;
     let stored = |key: &str| provenance.settings.get(key).cloned().unwrap_or_default();
     json!({
@@ -83,7 +83,7 @@ pub(super) fn document(plan: &FitPlan, bundle: &ModelBundle) -> Value {
 }
 
 /// The result as text.
-pub(super) fn text(plan: &FitPlan, bundle: &ModelBundle) -> String {
+pub(super) fn text(plan: &FitPlan, bundle: &Model) -> String {
     let mut out = String::new();
     let selection: Vec<SelectionRow> = stored(bundle, "selection");
     if !selection.is_empty() {

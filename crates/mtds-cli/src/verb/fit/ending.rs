@@ -6,7 +6,7 @@ use super::state::Finished;
 use crate::expected::CalibrationRecord;
 use crate::progress::{Progress, Stage};
 use anyhow::{Context, Result};
-use mtds::Model;
+use mtds::System;
 use mtds::learn::{Calibration, Choices, ChosenPrior, Learner, NewMembers};
 
 /// What the end of learning needs besides what was learned.
@@ -44,7 +44,7 @@ impl Ending<'_> {
         })
     }
 
-    fn prior(&self, model: &Model, progress: &mut Progress) -> Result<ChosenPrior> {
+    fn prior(&self, model: &System, progress: &mut Progress) -> Result<ChosenPrior> {
         let new_members = NewMembers {
             model,
             online: &self.choices.online(),
@@ -57,7 +57,7 @@ impl Ending<'_> {
         Ok(new_members.prior(self.choices.prior, &mut |done, all| bar.advance(done, all))?)
     }
 
-    fn calibrated(&self, model: Model, progress: &mut Progress) -> Result<(Model, CalibrationRecord)> {
+    fn calibrated(&self, model: System, progress: &mut Progress) -> Result<(System, CalibrationRecord)> {
         let Some(held_out) = self.parts.held_out.as_ref().filter(|_| self.choices.calibrate) else {
             return Ok((model, CalibrationRecord::default()));
         };

@@ -14,8 +14,8 @@ use crate::verb::posterior::ONLINE_KEY;
 use anyhow::{Context, Result};
 use mtds::infer::{Followed, Online, Tracker};
 use mtds::learn::{Choice, Wishes};
-use mtds::store::{CardScore, Member, ModelBundle, NETWORK_FILE, Provenance, network_to_bytes};
-use mtds::{Family, Model};
+use mtds::store::{CardScore, Member, Model, NETWORK_FILE, Provenance, network_to_bytes};
+use mtds::{Family, System};
 use mtds_data::directory::write_directory;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub(super) fn finish(
     let (spec, choices) = architecture(&state.choices, chosen.code, parts)?;
     let scaling = choices.scaling.scaling(&parts.pieces)?;
     let model =
-        Model::new(spec, scaling, chosen.parameters.clone())?.with_prior(chosen.prior.prior.clone())?;
+        System::new(spec, scaling, chosen.parameters.clone())?.with_prior(chosen.prior.prior.clone())?;
     let online = choices.online();
     let members = members(&model, &online, family, state.seed, progress)?;
     let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
@@ -79,7 +79,7 @@ pub(super) fn finish(
         scores: card(&judged),
     };
     let network = network.map(|network| network_to_bytes(network, &provenance)).transpose()?;
-    let mut files = ModelBundle { model, provenance, members }.to_files()?;
+    let mut files = Model { system: model, provenance, members }.to_files()?;
     files.extend(network.map(|bytes| (NETWORK_FILE.to_owned(), bytes)));
     files.push((CONFIG_FILE.into(), config.to_text()?.into_bytes()));
     files.push((HISTORY_FILE.into(), serde_json::to_vec(&chosen.records)?));
@@ -108,7 +108,7 @@ fn held_out_ids(parts: &Parts) -> Vec<&str> {
 
 /// The code of every sequence of the family, given all of it.
 fn members(
-    model: &Model,
+    model: &System,
     online: &Online,
     family: &Family,
     seed: u64,

@@ -5,7 +5,7 @@ use anyhow::Result;
 use mtds::infer::{Online, Tracker};
 use mtds::predict::{CENTRAL_LEVELS, Forecast, Scores, SequenceScore, family_mean, last_value, score};
 use mtds::random::stream;
-use mtds::{Family, Model};
+use mtds::{Family, System};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub(super) struct JudgedRow {
 ///
 /// # Errors
 /// Sequences that the model cannot take.
-pub(super) fn judge(model: &Model, online: &Online, parts: &Parts, seed: u64) -> Result<Vec<JudgedRow>> {
+pub(super) fn judge(model: &System, online: &Online, parts: &Parts, seed: u64) -> Result<Vec<JudgedRow>> {
     let Some(family) = parts.apart.as_ref().or(parts.held_out.as_ref()) else { return Ok(vec![]) };
     let judged: Vec<usize> =
         (0..family.n_seq()).filter(|&i| family.sequence(i).n_time() >= 4).take(MOST).collect();
@@ -58,7 +58,7 @@ fn half(family: &Family, i: usize) -> usize {
     family.sequence(i).n_time() / 2
 }
 
-fn follow(model: &Model, online: &Online, family: &Family, i: usize, seed: u64) -> Result<Forecast> {
+fn follow(model: &System, online: &Online, family: &Family, i: usize, seed: u64) -> Result<Forecast> {
     let (outputs, inputs, seen) = (family.sequence(i).outputs(), family.inputs_of(i), half(family, i));
     let settings = Online { every: seen.max(1).div_ceil(3).max(5), ..online.clone() };
     let mut tracker = Tracker::new(model, settings, stream(seed, STREAM + i as u64))?;

@@ -10,7 +10,7 @@ use crate::plan::FitPlan;
 use crate::progress::{Progress, Stage};
 use crate::tensorboard::EventFile;
 use anyhow::{Context, Result, bail};
-use mtds::ModelSpec;
+use mtds::Architecture;
 use mtds::learn::{self, Choices, Control, Course, CourseData, Learner, StartRule, Status};
 use std::time::Instant;
 
@@ -57,7 +57,7 @@ pub(super) fn learn(
 ///
 /// # Errors
 /// A kind of base model that this program does not know.
-pub(super) fn architecture(choices: &Choices, code: usize, parts: &Parts) -> Result<(ModelSpec, Choices)> {
+pub(super) fn architecture(choices: &Choices, code: usize, parts: &Parts) -> Result<(Architecture, Choices)> {
     let choices = Choices { code, ..choices.clone() };
     let kind = BaseKind::named(&choices.base).context("the base model is one of those in the list")?;
     let (d_obs, d_input) = (parts.training.d_obs(), parts.training.d_input());

@@ -4,7 +4,7 @@ use super::state::{Finished, FitState};
 use anyhow::{Context, Result};
 use mtds::infer::{Followed, Online};
 use mtds::predict::Estimate;
-use mtds::{Family, Model};
+use mtds::{Family, System};
 use serde::{Deserialize, Serialize};
 
 /// Random streams of sequences that were kept apart.
@@ -26,7 +26,7 @@ pub(super) struct SelectionRow {
 
 /// Log likelihood per observed value of every sequence, in data units; sequences without observations are left out.
 pub(super) fn log_likelihoods(
-    model: &Model,
+    model: &System,
     online: &Online,
     family: &Family,
     seed: u64,

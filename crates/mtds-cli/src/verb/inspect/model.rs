@@ -10,7 +10,7 @@ use crate::table::{Align, TextTable, percent};
 use crate::usage::{self, usage_of};
 use anyhow::{Context, Result};
 use mtds::generator::Role;
-use mtds::store::{Member, ModelBundle};
+use mtds::store::{Member, Model};
 use mtds_data::directory::write_file_atomic;
 use mtds_data::model::load_model;
 use mtds_data::{Column, Table, write_table};
@@ -61,8 +61,8 @@ fn codes(members: &[Member], map: &CodeMap) -> Table {
 }
 
 /// What the model is, by name and value.
-fn facts(bundle: &ModelBundle) -> Vec<(&'static str, String)> {
-    let (model, provenance) = (&bundle.model, &bundle.provenance);
+fn facts(bundle: &Model) -> Vec<(&'static str, String)> {
+    let (model, provenance) = (&bundle.system, &bundle.provenance);
     let base = model.base();
     let blocks = |wanted: fn(&Role) -> bool| {
         let named = model.layout().blocks().iter().filter(|b| wanted(&b.role) && b.spec.len > 0);
@@ -88,12 +88,7 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-fn document(
-    plan: &InspectPlan,
-    path: &Path,
-    bundle: &ModelBundle,
-    map: Option<&CodeMap>,
-) -> serde_json::Value {
+fn document(plan: &InspectPlan, path: &Path, bundle: &Model, map: Option<&CodeMap>) -> serde_json::Value {
     let member = |(i, m): (usize, &Member)| {
         json!({"series": m.id, "label": m.label, "code": m.code_mean, "std_dev": m.code_std_dev,
                "map": map.map(|map| [map.places[i].0, map.places[i].1])})
@@ -102,9 +97,9 @@ fn document(
         "verb": "inspect",
         "version": env!("CARGO_PKG_VERSION"),
         "model": path,
-        "base": bundle.model.base().kind(),
-        "d_state": bundle.model.base().d_state(),
-        "d_code": bundle.model.d_code(),
+        "base": bundle.system.base().kind(),
+        "d_state": bundle.system.base().d_state(),
+        "d_code": bundle.system.d_code(),
         "outputs": bundle.provenance.output_names,
         "inputs": bundle.provenance.input_names,
         "fingerprint": bundle.provenance.fingerprint,
@@ -123,7 +118,7 @@ fn file(out: &CodesFile) -> &Path {
     }
 }
 
-fn text(plan: &InspectPlan, path: &Path, bundle: &ModelBundle, map: Option<&CodeMap>) -> Result<String> {
+fn text(plan: &InspectPlan, path: &Path, bundle: &Model, map: Option<&CodeMap>) -> Result<String> {
     let mut out = format!("{}\n", path.display());
     let facts = facts(bundle);
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -131,7 +126,7 @@ fn text(plan: &InspectPlan, path: &Path, bundle: &ModelBundle, map: Option<&Code
     let explained = explained_of(bundle);
     if !explained.is_empty() {
         out.push_str("\nvariance of each output that rollouts explain\n");
-        out.push_str(&explained_table(&explained, bundle.model.d_code()));
+        out.push_str(&explained_table(&explained, bundle.system.d_code()));
     }
     if let Some(found) = usage_of(bundle) {
         out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(&found), usage::table(&found)));
@@ -163,7 +158,7 @@ fn explained_table(rows: &[ExplainedRow], d_code: usize) -> String {
     table.render()
 }
 
-fn page(path: &Path, bundle: &ModelBundle, map: &CodeMap) -> Page {
+fn page(path: &Path, bundle: &Model, map: &CodeMap) -> Page {
     let figure = map.figure(&bundle.members);
     let settings = facts(bundle).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Page {

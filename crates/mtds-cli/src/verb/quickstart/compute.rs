@@ -6,12 +6,12 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use mtds::family::Family;
 use mtds::learn::{Control, Fitted};
-use mtds::model::Model;
 use mtds::predict::{
     CENTRAL_LEVELS, Estimate, Forecast, Scores, SequenceScore, family_mean, last_value, score,
 };
 use mtds::random::stream;
-use mtds::store::{CardScore, Member, ModelBundle, Provenance};
+use mtds::store::{CardScore, Member, Model, Provenance};
+use mtds::system::System;
 use mtds_data::model::save_model;
 use mtds_data::oscillators::{OscillatorParameters, Oscillators};
 use rayon::prelude::*;
@@ -107,7 +107,7 @@ fn learn(plan: &QuickstartPlan, families: &Families, progress: &mut Progress) ->
 fn infer_members(
     plan: &QuickstartPlan,
     families: &Families,
-    model: &Model,
+    model: &System,
     progress: &mut Progress,
 ) -> Result<Vec<Member>> {
     let family = &families.training;
@@ -134,7 +134,7 @@ pub(super) type Forecasts = Vec<Forecast>;
 fn forecast_test(
     plan: &QuickstartPlan,
     families: &Families,
-    model: &Model,
+    model: &System,
     progress: &mut Progress,
 ) -> Result<Vec<Forecasts>> {
     let family = &families.test;
@@ -279,9 +279,9 @@ fn bundle(
     fitted: &Fitted,
     members: Vec<Member>,
     scored: &Scored,
-) -> Result<ModelBundle> {
-    Ok(ModelBundle {
-        model: fitted.model.clone(),
+) -> Result<Model> {
+    Ok(Model {
+        system: fitted.model.clone(),
         provenance: Provenance {
             seed: plan.common.seed,
             settings: serde_json::to_value(recipe::fit()?)?,
@@ -295,8 +295,8 @@ fn bundle(
     })
 }
 
-fn settings(plan: &QuickstartPlan, bundle: &ModelBundle) -> Vec<(String, String)> {
-    let model = &bundle.model;
+fn settings(plan: &QuickstartPlan, bundle: &Model) -> Vec<(String, String)> {
+    let model = &bundle.system;
     let noise = model.block_values("noise").map_or(f64::NAN, |log_std| log_std[0].exp());
     let lds = model.base();
     [

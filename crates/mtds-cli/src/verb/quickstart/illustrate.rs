@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use mtds::predict::{CodePath, Forecast};
-use mtds::store::{Member, ModelBundle};
+use mtds::store::{Member, Model};
 use mtds_data::oscillators::OscillatorParameters;
 
 use super::compute::{Families, Forecasts, SEEN};
@@ -17,11 +17,7 @@ const BANDS: [f64; 3] = [0.95, 0.8, 0.5];
 const MORPH_STEPS: usize = 11;
 
 /// A report with everything that is drawn, and nothing else.
-pub(super) fn report(
-    families: &Families,
-    bundle: &ModelBundle,
-    tested: &[Forecasts],
-) -> Result<QuickstartReport> {
+pub(super) fn report(families: &Families, bundle: &Model, tested: &[Forecasts]) -> Result<QuickstartReport> {
     let mut panels = vec![];
     for (k, seen) in SEEN.into_iter().enumerate() {
         for i in SHOWN {
@@ -56,13 +52,13 @@ fn panel(families: &Families, i: usize, seen: usize, forecast: &Forecast) -> Res
 }
 
 /// The two dimensions of the code that go most with the true frequency: a view chosen for the picture alone.
-fn map_dims(families: &Families, bundle: &ModelBundle) -> (usize, usize) {
+fn map_dims(families: &Families, bundle: &Model) -> (usize, usize) {
     let truth: Vec<f64> = families.truth.iter().map(|t| t.omega_rad[0]).collect();
     let strength = |d: usize| {
         let code: Vec<f64> = bundle.members.iter().map(|m| m.code_mean[d]).collect();
         correlation(&code, &truth).abs()
     };
-    let mut dims: Vec<usize> = (0..bundle.model.d_code()).collect();
+    let mut dims: Vec<usize> = (0..bundle.system.d_code()).collect();
     dims.sort_by(|&a, &b| strength(b).total_cmp(&strength(a)));
     (dims[0], dims[1.min(dims.len() - 1)])
 }
@@ -76,7 +72,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     product(a, ma, b, mb) / (product(a, ma, a, ma) * product(b, mb, b, mb)).sqrt()
 }
 
-fn map(families: &Families, bundle: &ModelBundle, dims: (usize, usize)) -> CodeMap {
+fn map(families: &Families, bundle: &Model, dims: (usize, usize)) -> CodeMap {
     let point = |(member, truth): (&Member, &OscillatorParameters)| CodePoint {
         name: member.id.clone(),
         at: (member.code_mean[dims.0], member.code_mean[dims.1]),
@@ -90,7 +86,7 @@ fn map(families: &Families, bundle: &ModelBundle, dims: (usize, usize)) -> CodeM
 }
 
 /// From the slowest training member to the fastest.
-fn morph(families: &Families, bundle: &ModelBundle, dims: (usize, usize)) -> Result<MorphPath> {
+fn morph(families: &Families, bundle: &Model, dims: (usize, usize)) -> Result<MorphPath> {
     let speed = |i: &usize| families.truth[*i].omega_rad[0];
     let by_speed = |a: &usize, b: &usize| speed(a).total_cmp(&speed(b));
     let all = 0..bundle.members.len();
@@ -103,7 +99,7 @@ fn morph(families: &Families, bundle: &ModelBundle, dims: (usize, usize)) -> Res
     for step in 0..MORPH_STEPS {
         let position = step as f64 / (MORPH_STEPS - 1) as f64;
         let code = path.at(position);
-        let values = bundle.model.generate(&code, inputs, families.training.max_time())?.values().to_vec();
+        let values = bundle.system.generate(&code, inputs, families.training.max_time())?.values().to_vec();
         let label = match step {
             0 => from.id.clone(),
             _ if step == MORPH_STEPS - 1 => to.id.clone(),

@@ -6,7 +6,7 @@ use mtds::infer::{NoiseBelief, Online};
 use mtds::learn::{
     Carriers, Fit, Interpolation, MonteCarlo, NoiseRule, ScalingRule, Schedule, StoppingRule, TrainingPlan,
 };
-use mtds::model::ModelSpec;
+use mtds::system::Architecture;
 
 /// Length of a code.
 const D_CODE: usize = 4;
@@ -18,8 +18,8 @@ pub(super) const STEPS: u64 = 5000;
 const SETTLED: u64 = 3500;
 
 /// A linear system with an impulse input, all of A, B and C from the code.
-pub(super) fn spec() -> ModelSpec {
-    ModelSpec::new(Lds::new(D_STATE, 1, 1), D_CODE)
+pub(super) fn spec() -> Architecture {
+    Architecture::new(Lds::new(D_STATE, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[64, 64], Activation::Tanh)
         .fix("state_bias", 0.0)

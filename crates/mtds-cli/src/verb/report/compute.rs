@@ -15,7 +15,7 @@ use anyhow::{Result, bail};
 use mtds::Family;
 use mtds::learn::Facts;
 use mtds::predict::{Forecast, Scores, SequenceScore, family_mean, last_value, score};
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use mtds_data::model::load_model;
 use rayon::prelude::*;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub(super) fn report(plan: &ReportPlan, progress: &mut Progress) -> Result<FitRe
     let explained = match explained_of(&bundle) {
         stored if stored.is_empty() => {
             let codes = residuals::codes(&bundle, &judged.family, plan.common.seed)?;
-            explained::rows(&bundle.model, &judged.family, &codes)?
+            explained::rows(&bundle.system, &judged.family, &codes)?
         }
         stored => stored,
     };
@@ -74,7 +74,7 @@ fn name(path: &Path) -> String {
 }
 
 /// With the family of the fit, what it held out; with other data, all of it.
-fn judged(plan: &ReportPlan, bundle: &ModelBundle, family: &Family) -> Result<Judged> {
+fn judged(plan: &ReportPlan, bundle: &Model, family: &Family) -> Result<Judged> {
     let file = name(&plan.source.path);
     let stored = bundle.provenance.settings.get("held_out_ids").cloned().unwrap_or_default();
     let held_out: Vec<String> = serde_json::from_value(stored).unwrap_or_default();
@@ -127,14 +127,14 @@ pub(super) struct Followed {
 
 fn follow_all(
     plan: &ReportPlan,
-    bundle: &ModelBundle,
+    bundle: &Model,
     family: &Family,
     seen: &[usize],
     progress: &mut Progress,
 ) -> Result<Vec<Followed>> {
     let (online, rolling) = (online_of(bundle), Rolling::new(family, seen, None));
     let one = |i: usize| -> Result<Vec<Followed>> {
-        let forecasts = follow(&bundle.model, &online, &rolling, i, plan.common.seed)?;
+        let forecasts = follow(&bundle.system, &online, &rolling, i, plan.common.seed)?;
         let scored = rolling.origins(i).into_iter().zip(forecasts).map(|(origin, forecast)| {
             let truth = family.sequence(i).outputs().slice(origin.seen..origin.seen + origin.n_time);
             let score = score(&forecast, truth.values(), &LEVELS)?;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use mtds::infer::Online;
 use mtds::predict::SequenceScore;
 use mtds::random::stream;
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use mtds::{Family, Signal};
 use rayon::prelude::*;
 
@@ -19,18 +19,13 @@ const STREAM: u64 = 11 << 40;
 ///
 /// # Errors
 /// Sequences that the model cannot take.
-pub(super) fn of(
-    bundle: &ModelBundle,
-    family: &Family,
-    seed: u64,
-    scores: &[SequenceScore],
-) -> Result<Residuals> {
+pub(super) fn of(bundle: &Model, family: &Family, seed: u64, scores: &[SequenceScore]) -> Result<Residuals> {
     let codes = codes(bundle, family, seed)?;
     let mut left = vec![];
     for (i, code) in codes.iter().enumerate() {
         let sequence = family.sequence(i);
-        let inputs = family.inputs_of(i).filter(|_| bundle.model.d_input() > 0);
-        let predicted = bundle.model.generate(code, inputs, sequence.n_time())?;
+        let inputs = family.inputs_of(i).filter(|_| bundle.system.d_input() > 0);
+        let predicted = bundle.system.generate(code, inputs, sequence.n_time())?;
         left.extend(residuals(sequence.outputs(), &predicted));
     }
     let (tenths, tenth_error) = tenths(scores);
@@ -42,7 +37,7 @@ pub(super) fn of(
 ///
 /// # Errors
 /// Sequences that the model cannot take.
-pub(super) fn codes(bundle: &ModelBundle, family: &Family, seed: u64) -> Result<Vec<Vec<f64>>> {
+pub(super) fn codes(bundle: &Model, family: &Family, seed: u64) -> Result<Vec<Vec<f64>>> {
     let is_learned = family.sequences().iter().all(|s| bundle.members.iter().any(|m| m.id == s.id()));
     let online = online_of(bundle);
     let one = |i: usize| -> Result<Vec<f64>> {
@@ -52,11 +47,11 @@ pub(super) fn codes(bundle: &ModelBundle, family: &Family, seed: u64) -> Result<
             return Ok(member.code_mean.clone());
         }
         let settings = Online { every: sequence.n_time().div_ceil(3).max(5), ..online.clone() };
-        let inputs = family.inputs_of(i).filter(|_| bundle.model.d_input() > 0);
+        let inputs = family.inputs_of(i).filter(|_| bundle.system.d_input() > 0);
         let tracker =
-            bundle.model.track(sequence.outputs(), inputs, settings, stream(seed, STREAM + i as u64))?;
+            bundle.system.track(sequence.outputs(), inputs, settings, stream(seed, STREAM + i as u64))?;
         let posterior = tracker.posterior().context("a tracked sequence has a posterior")?;
-        Ok(posterior.mean()[..bundle.model.d_code()].to_vec())
+        Ok(posterior.mean()[..bundle.system.d_code()].to_vec())
     };
     (0..family.n_seq()).into_par_iter().map(one).collect()
 }

@@ -4,7 +4,7 @@ use crate::expected;
 use crate::plan::Verbosity;
 use crate::report::fit::Curve;
 use mtds::learn::StageRecord;
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use serde_json::Value;
 use std::path::Path;
 
@@ -44,10 +44,10 @@ fn plain(value: &Value) -> String {
 }
 
 /// What the fit chose, by name.
-pub(super) fn settings(bundle: &ModelBundle) -> Vec<(String, String)> {
+pub(super) fn settings(bundle: &Model) -> Vec<(String, String)> {
     let provenance = &bundle.provenance;
     let mut settings = vec![
-        ("base model".to_owned(), bundle.model.base().kind().to_owned()),
+        ("base model".to_owned(), bundle.system.base().kind().to_owned()),
         ("outputs".to_owned(), provenance.output_names.join(", ")),
         (
             "inputs".to_owned(),

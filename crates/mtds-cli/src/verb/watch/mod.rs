@@ -19,7 +19,7 @@ use anyhow::{Context, Result, anyhow};
 use incoming::{Incoming, lines};
 use line::{Request, parse};
 use mtds::infer::{AdaptiveImportance, Online};
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use mtds_data::model::load_model;
 use serde_json::{Value, json};
 use series::AllSeries;
@@ -53,9 +53,9 @@ pub fn run(
 }
 
 /// As the fit chose, but with an update after every line, from fewer draws, and a bounded history.
-fn online(plan: &WatchPlan, bundle: &ModelBundle) -> Online {
+fn online(plan: &WatchPlan, bundle: &Model) -> Online {
     let chosen = online_of(bundle);
-    let usual = HISTORY[usize::from(bundle.model.base().stochastic().is_some())];
+    let usual = HISTORY[usize::from(bundle.system.base().stochastic().is_some())];
     let history = Some(plan.history.or(chosen.history).unwrap_or(usual));
     let importance = AdaptiveImportance {
         first_samples: chosen.importance.first_samples.min(DRAWS),
@@ -75,7 +75,7 @@ struct Job<'a, I> {
 }
 
 impl<I: BufRead + Send + 'static> Job<'_, I> {
-    fn run(self, bundle: &ModelBundle) -> Result<()> {
+    fn run(self, bundle: &Model) -> Result<()> {
         let Self { plan, interrupt, online, input, stdout } = self;
         let mut watch = Watch::begin(plan, bundle, online)?;
         let ended = watch.answer_all(interrupt, input, stdout);
@@ -94,14 +94,14 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    fn begin(plan: &'a WatchPlan, bundle: &'a ModelBundle, online: Online) -> Result<Self> {
+    fn begin(plan: &'a WatchPlan, bundle: &'a Model, online: Online) -> Result<Self> {
         let name = model_name(bundle)?;
         let mut stand = match &plan.restore {
             Some(path) => Snapshot::load(path, &name)?,
             None => Snapshot::fresh(name, plan.seed.unwrap_or(DEFAULT_SEED), online),
         };
         stand.check_plan(plan)?;
-        let mut series = AllSeries::new(&bundle.model, stand.online.clone(), stand.seed);
+        let mut series = AllSeries::new(&bundle.system, stand.online.clone(), stand.seed);
         let stored = std::mem::take(&mut stand.series);
         series.restore(stored).context("the snapshot does not fit the model")?;
         if let Some(path) = plan.restore.as_ref().filter(|_| plan.common.verbosity != Verbosity::Quiet) {

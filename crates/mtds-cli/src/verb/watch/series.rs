@@ -6,7 +6,7 @@ use crate::plan::WatchPlan;
 use anyhow::{Result, bail};
 use mtds::infer::{Online, Tracker, TrackerState};
 use mtds::random::stream;
-use mtds::{Forecast, Model, Signal};
+use mtds::{Forecast, Signal, System};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(super) struct StoredSeries {
 
 /// All sequences.
 pub(super) struct AllSeries<'m> {
-    model: &'m Model,
+    model: &'m System,
     online: Online,
     seed: u64,
     followed: BTreeMap<String, Followed<'m>>,
@@ -38,7 +38,7 @@ pub(super) struct AllSeries<'m> {
 
 impl<'m> AllSeries<'m> {
     /// None yet.
-    pub(super) fn new(model: &'m Model, online: Online, seed: u64) -> Self {
+    pub(super) fn new(model: &'m System, online: Online, seed: u64) -> Self {
         Self { model, online, seed, followed: BTreeMap::new() }
     }
 

@@ -4,7 +4,7 @@ use super::series::{StoredSeries, fnv};
 use crate::plan::{UsageError, WatchPlan};
 use anyhow::{Context, Result, bail};
 use mtds::infer::Online;
-use mtds::store::ModelBundle;
+use mtds::store::Model;
 use mtds_data::directory::write_file_atomic;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ struct Kind {
 ///
 /// # Errors
 /// None for a model that was loaded.
-pub(super) fn model_name(bundle: &ModelBundle) -> Result<String> {
+pub(super) fn model_name(bundle: &Model) -> Result<String> {
     let bytes: Vec<u8> = bundle.to_files()?.into_iter().flat_map(|(_, bytes)| bytes).collect();
     Ok(format!("{:016x}", fnv(&bytes)))
 }

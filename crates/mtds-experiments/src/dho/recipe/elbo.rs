@@ -13,7 +13,7 @@ use mtds::learn::{
     VariationalObjective,
 };
 use mtds::random::stream;
-use mtds::{Control, Model, Result};
+use mtds::{Control, Result, System};
 use serde::{Deserialize, Serialize};
 
 use super::{Learned, Paper};
@@ -72,7 +72,7 @@ impl Elbo {
     ) -> Result<Learned> {
         let (family, mut random) = (training.family(), stream(seed, 0));
         let scaling = self.paper.fit.scaling.scaling(family)?;
-        let model = Model::initialise(self.paper.spec(), scaling, &mut random)?;
+        let model = System::initialise(self.paper.spec(), scaling, &mut random)?;
         let objective = VariationalObjective::new(model, family, None, self.objective.clone())?;
         let mut parameters = objective.first_parameters(&mut random);
         if let NoiseRule::Prior { mean, .. } = &self.objective.noise {

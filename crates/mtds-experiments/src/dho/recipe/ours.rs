@@ -19,7 +19,7 @@ use mtds::learn::{
     Adapted, Fit, Interpolation, MonteCarlo, NoiseRule, Outcome, Progress, Proposal, RandomEffects, Refine,
     ScalingRule, Schedule, TrainingPlan,
 };
-use mtds::{Control, Lds, Model, ModelSpec, Result};
+use mtds::{Architecture, Control, Lds, Result, System};
 use serde::{Deserialize, Serialize};
 
 use super::Learned;
@@ -166,7 +166,7 @@ impl Ours {
     }
 
     /// Drops the models that learned too little, and prepares the others for test sequences.
-    fn collect(&self, fitted: Vec<(Model, Outcome)>, observed_per_sequence: f64) -> Result<Learned> {
+    fn collect(&self, fitted: Vec<(System, Outcome)>, observed_per_sequence: f64) -> Result<Learned> {
         let reached: Vec<f64> =
             fitted.iter().map(|(_, outcome)| last_bound(outcome) * observed_per_sequence).collect();
         let best = reached.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -181,7 +181,7 @@ impl Ours {
         Ok(learned)
     }
 
-    fn member(&self, model: Model) -> Result<Candidate> {
+    fn member(&self, model: System) -> Result<Candidate> {
         let noise = NoiseBelief::Uncertain { mean: self.noise.0, std_dev: self.noise.1 };
         let model = model.with_prior(Prior::Normal { std_dev: self.prior_std })?;
         Ok(Candidate::new(model, Online { noise, ..self.online.clone() }))
@@ -197,18 +197,18 @@ fn last_bound(outcome: &Outcome) -> f64 {
 
 fn run(
     refine: &Refine,
-    model: Model,
+    model: System,
     proposals: Option<Vec<Proposal>>,
     training: &TrainingSet,
     seed: u64,
     observer: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<(Model, Outcome)> {
+) -> Result<(System, Outcome)> {
     let fitted = refine.run(model, (training.family(), None), proposals, seed, observer)?;
     Ok((fitted.model, fitted.outcome))
 }
 
-fn spec(skip: Skip) -> ModelSpec {
-    ModelSpec::new(Lds::new(D_STATE, 1, 1), D_CODE)
+fn spec(skip: Skip) -> Architecture {
+    Architecture::new(Lds::new(D_STATE, 1, 1), D_CODE)
         .features(FeatureMap::Trigonometric)
         .hidden(&[HIDDEN, HIDDEN], Activation::Tanh)
         .skip(skip)

@@ -22,7 +22,7 @@ use mtds::learn::{
     Schedule, Trainer, TrainingPlan,
 };
 use mtds::random::stream;
-use mtds::{Control, Error, Lds, Model, ModelSpec, Result};
+use mtds::{Architecture, Control, Error, Lds, Result, System};
 use serde::{Deserialize, Serialize};
 
 use super::Learned;
@@ -100,7 +100,7 @@ impl Paper {
 
     fn trainer(&self, training: &TrainingSet, seed: u64) -> Result<Trainer<MonteCarloObjective>> {
         let (family, fit) = (training.family(), &self.fit);
-        let model = Model::initialise(self.spec(), fit.scaling.scaling(family)?, &mut stream(seed, 0))?;
+        let model = System::initialise(self.spec(), fit.scaling.scaling(family)?, &mut stream(seed, 0))?;
         let mut parameters = model.parameters().to_vec();
         if let NoiseRule::Prior { mean, .. } = &fit.objective.noise {
             let block = model.layout().block("noise").ok_or_else(no_noise)?.slots();
@@ -113,8 +113,8 @@ impl Paper {
 
     /// The architecture.
     #[must_use]
-    pub fn spec(&self) -> ModelSpec {
-        ModelSpec::new(Lds::new(D_STATE, 1, 1), D_CODE)
+    pub fn spec(&self) -> Architecture {
+        Architecture::new(Lds::new(D_STATE, 1, 1), D_CODE)
             .features(FeatureMap::Trigonometric)
             .hidden(&[self.hidden], Activation::Sigmoid)
             .fix("state_bias", 0.0)
@@ -122,7 +122,7 @@ impl Paper {
     }
 
     /// Inference with the noise as the paper believes it to be, said relative to the learned one.
-    pub(super) fn online_for(&self, model: &Model) -> Result<Online> {
+    pub(super) fn online_for(&self, model: &System) -> Result<Online> {
         let learned = model.block_values("noise").ok_or_else(no_noise)?[0];
         let noise = NoiseBelief::Uncertain { mean: self.log_noise.0 - learned, std_dev: self.log_noise.1 };
         Ok(Online { noise, ..self.online.clone() })

@@ -8,7 +8,7 @@
 //! The last line is the adjoint of a Cholesky factor (Murray 2016, "Differentiation of the Cholesky decomposition", eq 10),
 //! written for W. Shapes: W and M |o| × |o|, H |o| × n; a diagonal S has diagonal W and M, kept as |o| numbers.
 
-use super::System;
+use super::Matrices;
 use super::root::triangularise;
 use super::system::SystemGradient;
 use crate::base::NoiseForm;
@@ -38,7 +38,7 @@ pub(super) struct ChannelsGradient<S> {
 
 impl<S: Scalar> Channels<S> {
     #[inline(always)]
-    pub(super) fn new(system: &System<S>, observed: &[usize]) -> Self {
+    pub(super) fn new(system: &Matrices<S>, observed: &[usize]) -> Self {
         let (n, size) = (system.d_state, observed.len());
         let whiten = match system.noise_form {
             NoiseForm::Diagonal => inverse_deviations(system, observed),
@@ -197,7 +197,7 @@ impl<S: Scalar> ChannelsGradient<S> {
 }
 
 #[inline(always)]
-fn inverse_deviations<S: Scalar>(system: &System<S>, observed: &[usize]) -> Vec<S> {
+fn inverse_deviations<S: Scalar>(system: &Matrices<S>, observed: &[usize]) -> Vec<S> {
     let mut inverse = vec![S::zero(); observed.len()];
     for (i, &o) in observed.iter().enumerate() {
         inverse[i] = S::one() / system.noise_factor[o * system.d_obs + o];
@@ -207,7 +207,7 @@ fn inverse_deviations<S: Scalar>(system: &System<S>, observed: &[usize]) -> Vec<
 
 /// Inverse of a lower factor of S_oo. Its diagonal may be negative, which changes no covariance.
 #[inline(always)]
-fn inverse_factor<S: Scalar>(system: &System<S>, observed: &[usize]) -> Vec<S> {
+fn inverse_factor<S: Scalar>(system: &Matrices<S>, observed: &[usize]) -> Vec<S> {
     let (p, size) = (system.d_obs, observed.len());
     let mut lower = vec![S::zero(); size * p];
     for (i, &o) in observed.iter().enumerate() {

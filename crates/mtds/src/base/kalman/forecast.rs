@@ -7,7 +7,7 @@
 
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Gains, Means, Pushes, System, expect_len, root};
+use super::{Gains, Matrices, Means, Pushes, expect_len, root};
 use crate::base::Drive;
 use crate::kernel::{Lanes, Outlined, Real, Scalar};
 use crate::random::Random;
@@ -68,7 +68,7 @@ impl<S: Scalar> Outlook<S> {
     }
 }
 
-impl<S: Scalar> System<S> {
+impl<S: Scalar> Matrices<S> {
     /// Mean and covariance of the outputs at each of the next steps, `drive.quiet.len()` of them.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl<S: Scalar> System<S> {
     }
 }
 
-impl<S: Lanes> System<S> {
+impl<S: Lanes> Matrices<S> {
     /// Draws one trajectory per lane of the next `drive.quiet.len()` steps.
     ///
     /// # Errors
@@ -195,17 +195,17 @@ fn add_scatter<S: Lanes>(factor: &[S], x: &mut [S], random: &mut Random) {
 
 enum Ahead {}
 
-impl<'a, S: Scalar> Outlined<(&'a System<S>, &'a Belief<S>, Pushes<S>)> for Ahead {
+impl<'a, S: Scalar> Outlined<(&'a Matrices<S>, &'a Belief<S>, Pushes<S>)> for Ahead {
     type Output = Outlook<S>;
 
     #[inline(always)]
-    fn run((system, from, pushes): (&'a System<S>, &'a Belief<S>, Pushes<S>)) -> Outlook<S> {
+    fn run((system, from, pushes): (&'a Matrices<S>, &'a Belief<S>, Pushes<S>)) -> Outlook<S> {
         system.ahead(from, pushes)
     }
 }
 
 enum Draw {}
-type DrawFrom<'a, S> = (&'a System<S>, &'a Belief<S>, Pushes<S>, &'a mut Random);
+type DrawFrom<'a, S> = (&'a Matrices<S>, &'a Belief<S>, Pushes<S>, &'a mut Random);
 
 impl<'a, S: Lanes> Outlined<DrawFrom<'a, S>> for Draw {
     type Output = Trajectory<S>;

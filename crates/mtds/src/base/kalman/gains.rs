@@ -5,7 +5,7 @@
 use super::channels::Channels;
 use super::root;
 use super::sum::{LogProduct, Sum};
-use super::{Pattern, StochasticLds, System, expect_len, factor};
+use super::{Matrices, Pattern, StochasticLds, expect_len, factor};
 use crate::Result;
 use crate::base::BaseModel;
 use crate::base::emission::HALF_LN_2PI;
@@ -16,7 +16,7 @@ use crate::kernel::{Outlined, Scalar};
 pub struct Gains<S> {
     pub(super) model: StochasticLds,
     pub(super) pattern: Pattern,
-    pub(super) system: System<S>,
+    pub(super) system: Matrices<S>,
     pub(super) channels: Vec<Channels<S>>,
     /// k of every observed value: n_observed × n.
     pub(super) gains: Vec<S>,
@@ -49,7 +49,7 @@ impl<S: Scalar> Gains<S> {
 
     /// The matrices that the gains were made from.
     #[must_use]
-    pub fn system(&self) -> &System<S> {
+    pub fn system(&self) -> &Matrices<S> {
         &self.system
     }
 
@@ -117,7 +117,7 @@ impl<'a, S: Scalar> Outlined<Given<'a, S>> for Filter {
 
     #[inline(always)]
     fn run((model, theta, pattern, start_factor): Given<'a, S>) -> Gains<S> {
-        let system = System::of_checked(model, theta);
+        let system = Matrices::of_checked(model, theta);
         let (n, n_observed) = (system.d_state, pattern.n_observed());
         let mut channels = Vec::with_capacity(pattern.sets().len());
         for set in pattern.sets() {

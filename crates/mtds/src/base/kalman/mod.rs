@@ -8,7 +8,7 @@
 //! sequence that shares them; only means are per sequence:
 //!
 //! ```text
-//! θ ──→ System ──→ Gains (a pattern) ──→ Means (a sequence) ──→ log p(y_{1:T} | θ)
+//! θ ──→ Matrices ──→ Gains (a pattern) ──→ Means (a sequence) ──→ log p(y_{1:T} | θ)
 //! θ̄ ←── SystemGradient ←── GainsGradient ←── pull, added up over sequences
 //! ```
 //! At each step the observed outputs o are whitened by a factor of S_oo, so that they are channels with independent
@@ -43,7 +43,7 @@ pub use gains::Gains;
 pub(crate) use group::GroupFilter;
 pub use means::{GainsGradient, Means};
 pub use pattern::Pattern;
-pub use system::{Pushes, System};
+pub use system::{Matrices, Pushes};
 
 use super::erased::{pull_back_apart, roll_out_apart};
 use super::{Base, BaseModel, Drive, Lds, Noise, NoiseForm, Trace, TraceGradient};

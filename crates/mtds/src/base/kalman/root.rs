@@ -7,7 +7,7 @@
 //! Householder reflections from the right (Kaminski, Bryson & Schmidt 1971, "Discrete square root filtering"), and Potter's
 //! update for one channel of unit noise. A product F Fᵀ cannot be indefinite, and F has half the range of P in digits.
 
-use super::System;
+use super::Matrices;
 use crate::kernel::Scalar;
 
 /// Added to each pivot so that a row of zeros has a reflection, too; no state is known to 18 digits.
@@ -79,7 +79,7 @@ pub(super) fn lower<S: Scalar>(matrix: &[S], n_rows: usize) -> Vec<S> {
 
 /// Replaces the factor after one step's outputs by the one before the next step's; `work` has n × 2n.
 #[inline(always)]
-pub(super) fn predict<S: Scalar>(system: &System<S>, factor: &mut [S], work: &mut [S]) {
+pub(super) fn predict<S: Scalar>(system: &Matrices<S>, factor: &mut [S], work: &mut [S]) {
     let n = system.d_state;
     for i in 0..n {
         let row = &mut work[i * 2 * n..(i + 1) * 2 * n];

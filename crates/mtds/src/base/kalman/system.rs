@@ -10,7 +10,7 @@ use crate::kernel::{Outlined, Scalar};
 
 /// The matrices of a linear system with process noise, row-major; one lane per particle.
 #[derive(Clone, Debug)]
-pub struct System<S> {
+pub struct Matrices<S> {
     /// State size n.
     pub d_state: usize,
     /// Output size p.
@@ -50,7 +50,7 @@ pub struct Pushes<S> {
     pub outputs: Vec<S>,
 }
 
-/// Gradients with respect to the parts of a [`System`] that do not come through [`Pushes`].
+/// Gradients with respect to the parts of a [`Matrices`] that do not come through [`Pushes`].
 #[derive(Clone, Debug)]
 pub(super) struct SystemGradient<S> {
     pub transition: Vec<S>,
@@ -61,7 +61,7 @@ pub(super) struct SystemGradient<S> {
     pub noise: Vec<S>,
 }
 
-impl<S: Scalar> System<S> {
+impl<S: Scalar> Matrices<S> {
     /// From θ.
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl<S: Scalar> SystemGradient<S> {
     #[inline(always)]
     pub(super) fn add_to_theta(
         &self,
-        (model, system): (&StochasticLds, &System<S>),
+        (model, system): (&StochasticLds, &Matrices<S>),
         theta: &[S],
         (d_pushes, drive): (&Pushes<S>, Drive<'_, S>),
         d_theta: &mut [S],
@@ -237,21 +237,21 @@ fn input_adjoint<S: Scalar>(model: &StochasticLds, theta: &[S], d_input: &[S], d
 enum Derive {}
 
 impl<'a, S: Scalar> Outlined<(&'a StochasticLds, &'a [S])> for Derive {
-    type Output = System<S>;
+    type Output = Matrices<S>;
 
     #[inline(always)]
-    fn run((model, theta): (&'a StochasticLds, &'a [S])) -> System<S> {
-        System::of_checked(model, theta)
+    fn run((model, theta): (&'a StochasticLds, &'a [S])) -> Matrices<S> {
+        Matrices::of_checked(model, theta)
     }
 }
 
 enum Push {}
 
-impl<'a, S: Scalar> Outlined<(&'a System<S>, Drive<'a, S>)> for Push {
+impl<'a, S: Scalar> Outlined<(&'a Matrices<S>, Drive<'a, S>)> for Push {
     type Output = Pushes<S>;
 
     #[inline(always)]
-    fn run((system, drive): (&'a System<S>, Drive<'a, S>)) -> Pushes<S> {
+    fn run((system, drive): (&'a Matrices<S>, Drive<'a, S>)) -> Pushes<S> {
         Pushes {
             states: affine(&system.input, &system.state_bias, drive),
             outputs: affine(&system.feedthrough, &system.offset, drive),

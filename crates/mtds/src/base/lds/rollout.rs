@@ -32,7 +32,7 @@ macro_rules! by_state_size {
 }
 
 /// The matrices of one pack, and sizes.
-struct System<'a, S> {
+struct Matrices<'a, S> {
     n: usize,
     p: usize,
     m: usize,
@@ -44,7 +44,7 @@ struct System<'a, S> {
     offset: &'a [S],
 }
 
-impl<'a, S: Scalar> System<'a, S> {
+impl<'a, S: Scalar> Matrices<'a, S> {
     #[inline(always)]
     fn new(lds: &Lds, places: &Places, theta: &'a [S], system: &'a [S]) -> Self {
         let n = lds.d_state;
@@ -76,7 +76,7 @@ pub(super) fn forward<S: Scalar>(
     transition::forward(&theta[places.decay.clone()], &theta[places.rotation.clone()], a, q);
     input_matrix(lds, theta, &places, b);
     trace.states[..n].copy_from_slice(start.unwrap_or(&theta[places.initial_state.clone()]));
-    let system = System::new(lds, &places, theta, &trace.system);
+    let system = Matrices::new(lds, &places, theta, &trace.system);
     by_state_size!(n, steps(&system, drive, &mut trace.states, &mut trace.outputs));
 }
 
@@ -101,7 +101,7 @@ fn input_matrix<S: Scalar>(lds: &Lds, theta: &[S], places: &Places, b: &mut [S])
 /// `N` is the state size, or 0 where the compiler does not know it.
 #[inline(always)]
 fn steps<S: Scalar, const N: usize>(
-    s: &System<'_, S>,
+    s: &Matrices<'_, S>,
     drive: Drive<'_, S>,
     states: &mut [S],
     outputs: &mut [S],
@@ -170,7 +170,7 @@ pub(super) fn adjoint<S: Scalar>(
         let (feedthrough, tail) = tail.split_at_mut(places.feedthrough.len());
         let offset = &mut tail[..places.offset.len()];
         let mut d = SystemGradient { a: d_a, b: d_b, state_bias, emission, feedthrough, offset, inputs };
-        let system = System::new(lds, &places, theta, &trace.system);
+        let system = Matrices::new(lds, &places, theta, &trace.system);
         by_state_size!(n, steps_adjoint(&system, drive, &trace.states, d_outputs, &mut d, d_start));
     }
     let (d_decay, rest) = d_theta.split_at_mut(places.rotation.start);
@@ -188,7 +188,7 @@ pub(super) fn adjoint<S: Scalar>(
 
 #[inline(always)]
 fn steps_adjoint<S: Scalar, const N: usize>(
-    s: &System<'_, S>,
+    s: &Matrices<'_, S>,
     drive: Drive<'_, S>,
     states: &[S],
     d_outputs: &[S],

@@ -15,7 +15,7 @@ use crate::kernel::Scalar;
 type Given<'a, S> = (&'a Pharmacodynamic, &'a [S], Drive<'a, S>);
 
 /// k, U, g, c, σ(−c), e and d of one pack.
-struct System<'a, S> {
+struct Matrices<'a, S> {
     keep: &'a [S],
     uptake: &'a [S],
     slope: &'a [S],
@@ -25,7 +25,7 @@ struct System<'a, S> {
     offset: &'a [S],
 }
 
-impl<'a, S: Scalar> System<'a, S> {
+impl<'a, S: Scalar> Matrices<'a, S> {
     #[inline(always)]
     fn new(pd: &Pharmacodynamic, theta: &'a [S], system: &'a [S]) -> Self {
         let lens = pd.lens();
@@ -60,7 +60,7 @@ pub(super) fn forward<S: Scalar>(
     let (n, p, m) = (pd.d_state, pd.d_obs, pd.d_input);
     prepare(pd, theta, &mut trace.system);
     trace.states[..n].copy_from_slice(start.unwrap_or(&theta[pd.start_range()]));
-    let s = System::new(pd, theta, &trace.system);
+    let s = Matrices::new(pd, theta, &trace.system);
     for t in 0..trace.n_time {
         let (past, x) = trace.states[t * n..(t + 2) * n].split_at_mut(n);
         let u = &drive.inputs[t * m..(t + 1) * m];
@@ -105,7 +105,7 @@ pub(super) fn adjoint<S: Scalar>(
     let (n, p, lens) = (pd.d_state, pd.d_obs, pd.lens());
     let TraceGradient { outputs: d_outputs, theta: d_theta, start: lambda, inputs: d_inputs } = gradient;
     let mut d_system = vec![S::zero(); trace.system.len()];
-    let s = System::new(pd, theta, &trace.system);
+    let s = Matrices::new(pd, theta, &trace.system);
     {
         let [_, _, _, threshold, effect, offset] = split_mut(d_theta, lens);
         let [keep, uptake, slope, rest] = split_mut(&mut d_system, [lens[0], lens[1], lens[2], lens[3]]);
@@ -124,7 +124,7 @@ pub(super) fn adjoint<S: Scalar>(
 
 #[inline(always)]
 fn emission_adjoint<S: Scalar>(
-    s: &System<'_, S>,
+    s: &Matrices<'_, S>,
     x: &[S],
     d_out: &[S],
     d: &mut SystemGradient<'_, S>,
@@ -150,7 +150,7 @@ fn emission_adjoint<S: Scalar>(
 /// Leaves the gradient with respect to x_{t−1} in `lambda`.
 #[inline(always)]
 fn transition_adjoint<S: Scalar>(
-    s: &System<'_, S>,
+    s: &Matrices<'_, S>,
     past: &[S],
     (u, quiet): (&[S], bool),
     d: &mut SystemGradient<'_, S>,

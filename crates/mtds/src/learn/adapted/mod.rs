@@ -19,8 +19,8 @@ pub use proposals::Proposal;
 use super::rules::{GroupRules, NoiseRule, NoiseSteps};
 use super::{Objective, ParameterGroup, StepReport};
 use crate::family::Family;
-use crate::model::{Model, OwnBatch, OwnCodes, OwnPull};
 use crate::random::{Random, ShiftedSobol, stream};
+use crate::system::{OwnBatch, OwnCodes, OwnPull, System};
 use crate::{Error, Result};
 use proposals::Draws;
 
@@ -74,7 +74,7 @@ impl Adapted {
 /// The objective: a model's architecture, the sequences, their proposals.
 #[derive(Debug)]
 pub struct AdaptedObjective {
-    model: Model,
+    model: System,
     batch: OwnBatch,
     held_out: Option<OwnBatch>,
     settings: Adapted,
@@ -97,7 +97,7 @@ impl AdaptedObjective {
     ///
     /// # Errors
     /// Widths that do not fit the model, rates for unknown blocks, settings out of range.
-    pub fn new(model: Model, family: &Family, held_out: Option<&Family>, settings: Adapted) -> Result<Self> {
+    pub fn new(model: System, family: &Family, held_out: Option<&Family>, settings: Adapted) -> Result<Self> {
         let n = family.n_seq();
         let prior = vec![Proposal::prior(model.d_code()); n];
         let mut objective = Self::from_proposals(model, family, held_out, settings, prior)?;
@@ -111,7 +111,7 @@ impl AdaptedObjective {
     /// # Errors
     /// As [`AdaptedObjective::new`], and another number or length of proposals.
     pub fn from_proposals(
-        model: Model,
+        model: System,
         family: &Family,
         held_out: Option<&Family>,
         settings: Adapted,
@@ -134,7 +134,7 @@ impl AdaptedObjective {
 
     /// The architecture that is being learned.
     #[must_use]
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &System {
         &self.model
     }
 

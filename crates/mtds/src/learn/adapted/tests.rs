@@ -4,15 +4,15 @@ use crate::family::Scaling;
 use crate::generator::{Activation, Skip};
 use crate::learn::toy::family;
 use crate::learn::{Checkpoint, Control, MonteCarlo, MonteCarloObjective, Schedule, Trainer, TrainingPlan};
-use crate::model::ModelSpec;
+use crate::system::Architecture;
 
-fn model() -> Model {
-    let spec = ModelSpec::new(Lds::new(3, 2, 1), 2)
+fn model() -> System {
+    let spec = Architecture::new(Lds::new(3, 2, 1), 2)
         .hidden(&[5], Activation::Tanh)
         .skip(Skip::Affine)
         .share("feedthrough")
         .adapt("initial_state");
-    Model::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap()
+    System::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap()
 }
 
 fn objective(own_inputs: bool, settings: Adapted) -> AdaptedObjective {

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::network::{InferenceNetwork, Pass, Reading};
 use crate::family::Signal;
 use crate::infer::{CodeTarget, GaussianMixture, NoiseBelief, Posterior, Proposed, proposed};
-use crate::model::Model;
 use crate::random::Random;
+use crate::system::System;
 use crate::{Error, Result};
 
 /// A network with its weights.
@@ -73,7 +73,7 @@ impl LearnedNetwork {
     /// Outputs or inputs of the wrong size, infinite outputs, a network for other codes.
     pub fn belief(
         &self,
-        model: &Model,
+        model: &System,
         outputs: &Signal,
         inputs: Option<&Signal>,
     ) -> Result<GaussianMixture> {
@@ -85,7 +85,7 @@ impl LearnedNetwork {
     }
 }
 
-impl Model {
+impl System {
     /// Posterior of a whole sequence (data units) from what a network believes, corrected by importance weights if
     /// the settings ask for it. An uncertain noise is proposed from its prior.
     ///

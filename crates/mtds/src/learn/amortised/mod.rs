@@ -8,7 +8,7 @@
 //! States lie in (−1, 1), so that μ and ρ are finite for every sequence; the bound on ρ is far outside what a posterior
 //! under a standard normal prior takes. It is learned together with the model by
 //! [`VariationalObjective::amortised`](super::VariationalObjective::amortised) and then is a quick posterior:
-//! [`Model::infer_amortised`](crate::model::Model::infer_amortised).
+//! [`System::infer_amortised`](crate::system::System::infer_amortised).
 
 mod beliefs;
 mod infer;

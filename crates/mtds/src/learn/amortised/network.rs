@@ -8,8 +8,8 @@ use crate::generator::Tensor;
 use crate::kernel::{Panels, PanelsRef};
 use crate::layer::{Bias, Dense, DenseTape, DenseWeights, Gradient, Gru, GruTape, GruWeights, Layer};
 use crate::learn::elbo::Gaussians;
-use crate::model::Model;
 use crate::random::Random;
+use crate::system::System;
 use crate::{Error, Result};
 
 /// Largest |log σ|.
@@ -51,7 +51,7 @@ impl InferenceNetwork {
     ///
     /// # Errors
     /// No units, or a model without a code.
-    pub fn for_model(model: &Model, d_hidden: usize) -> Result<Self> {
+    pub fn for_model(model: &System, d_hidden: usize) -> Result<Self> {
         let network =
             Self { d_obs: model.base().d_obs(), d_input: model.d_input(), d_hidden, d_code: model.d_code() };
         network.check_code(model.d_code())?;

@@ -11,12 +11,12 @@ use crate::learn::{
     Checkpoint, Control, Estimator, HardEnding, HardPhase, Objective, Schedule, Trainer, TrainingPlan,
     Variational, VariationalObjective, WeightedGradient,
 };
-use crate::model::{Model, ModelSpec};
 use crate::random::stream;
+use crate::system::{Architecture, System};
 
-fn model() -> Model {
-    let spec = ModelSpec::new(Lds::new(3, 2, 1), 2).hidden(&[5], Activation::Tanh);
-    Model::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap()
+fn model() -> System {
+    let spec = Architecture::new(Lds::new(3, 2, 1), 2).hidden(&[5], Activation::Tanh);
+    System::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap()
 }
 
 fn objective(settings: Variational) -> VariationalObjective {
@@ -118,8 +118,8 @@ fn levels(n: usize, seed: u64) -> Family {
 
 #[test]
 fn a_learned_network_is_a_posterior_for_new_sequences() {
-    let spec = ModelSpec::new(Lds::new(1, 1, 0), 1).share("emission").share("decay");
-    let model = Model::initialise(spec, Scaling::identity(1, 0), &mut stream(2, 0)).unwrap();
+    let spec = Architecture::new(Lds::new(1, 1, 0), 1).share("emission").share("decay");
+    let model = System::initialise(spec, Scaling::identity(1, 0), &mut stream(2, 0)).unwrap();
     let network = InferenceNetwork::for_model(&model, 8).unwrap();
     let (training, held_out, new) = (levels(60, 1), levels(20, 2), levels(20, 3));
     let hard = HardPhase { steps: 100, std_dev: 0.01, ending: HardEnding::Rescaled };

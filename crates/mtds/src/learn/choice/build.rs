@@ -10,7 +10,7 @@ use crate::learn::{
     Adapted, Course, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine, RefineRule,
     Schedule, StartRule, StoppingRule, TrainingPlan,
 };
-use crate::model::ModelSpec;
+use crate::system::Architecture;
 
 /// log s at the first step of a start, in deviations of an output: more than all of its variation.
 const FIRST_LOG_NOISE: f64 = 0.5;
@@ -30,7 +30,7 @@ const TRANSITION: [&str; 2] = ["decay", "rotation"];
 impl Choices {
     /// The architecture around a base model.
     #[must_use]
-    pub fn spec(&self, base: Base) -> ModelSpec {
+    pub fn spec(&self, base: Base) -> Architecture {
         let blocks = base.blocks();
         let skip = if self.start == Beginning::Effects { Skip::Affine } else { Skip::None };
         // Codes that are rescaled after a hard phase go straight to weights that can be.
@@ -38,7 +38,7 @@ impl Choices {
             LearnRule::Mco => FeatureMap::Trigonometric,
             LearnRule::Elbo | LearnRule::Iwae => FeatureMap::Identity,
         };
-        let spec = ModelSpec::new(base, self.code)
+        let spec = Architecture::new(base, self.code)
             .features(features)
             .hidden(&self.hidden, Activation::Tanh)
             .skip(skip);

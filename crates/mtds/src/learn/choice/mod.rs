@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Wishes (every key may be left out)  +  Facts of the family  ──→  Choices (every key set)  +  why
-//! Choices ──→ ModelSpec, Course
+//! Choices ──→ Architecture, Course
 //! ```
 //! Choices written down and given back as wishes are the same choices: that is how a fit is replayed.
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::base::{Base, Lds, StochasticLds};
 use crate::generator::BlockSpec;
 use crate::learn::{RefineRule, StartRule};
-use crate::{Error, Model, random};
+use crate::{Error, System, random};
 
 fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Drive) -> Facts {
     Facts {
@@ -169,7 +169,7 @@ fn bounds_are_learned_without_a_start_and_replay() {
         assert_eq!((weight.value_at(first), weight.value_at(full)), (0.0, 1.0));
         assert!(full < choices.refine_steps && refine.objective.hard.is_some());
         let scaling = crate::family::Scaling::identity(1, 1);
-        Model::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
+        System::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
         let replayed = resolve(&Wishes::from(choices.clone()), &facts(40, 60, 1, Drive::Ongoing)).unwrap();
         assert_eq!(replayed, (choices, why));
     }
@@ -245,7 +245,7 @@ proptest! {
         let RefineRule::Variational(refine) = &course.refine else { panic!("iwae by default") };
         refine.plan.check().unwrap();
         let scaling = crate::family::Scaling::identity(d_obs, facts.d_input);
-        Model::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
+        System::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
         let text = serde_json::to_string(&choices).unwrap();
         let wishes: Wishes = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(&wishes, &Wishes::from(choices.clone()));

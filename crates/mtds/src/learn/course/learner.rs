@@ -9,8 +9,8 @@ use crate::learn::{
     Adapted, AdaptedObjective, Control, Fitted, History, InferenceNetwork, LearnedNetwork,
     MonteCarloObjective, Outcome, Progress, Proposal, Refine, Status, Trainer,
 };
-use crate::model::{Model, ModelSpec};
 use crate::random::stream;
+use crate::system::{Architecture, System};
 use crate::{Error, Result};
 
 /// Random stream of the first beliefs; that of the first model is 0.
@@ -21,7 +21,7 @@ pub struct Learner<'a> {
     course: &'a Course,
     data: CourseData<'a>,
     /// The architecture, with the parameters that learning began with.
-    first: Model,
+    first: System,
     finished: Vec<StageRecord>,
     running: Running,
 }
@@ -39,7 +39,7 @@ impl<'a> Learner<'a> {
     ///
     /// # Errors
     /// Settings out of range, a family that does not fit the architecture.
-    pub fn new(course: &'a Course, spec: ModelSpec, data: CourseData<'a>) -> Result<Self> {
+    pub fn new(course: &'a Course, spec: Architecture, data: CourseData<'a>) -> Result<Self> {
         let first = first_model(course, spec, &data)?;
         let running = match &course.start {
             StartRule::Effects(_) => Running::Effects,
@@ -60,7 +60,7 @@ impl<'a> Learner<'a> {
     /// [`Error::Store`] when the checkpoint does not fit; else as [`Learner::new`].
     pub fn resume(
         course: &'a Course,
-        spec: ModelSpec,
+        spec: Architecture,
         data: CourseData<'a>,
         from: CourseCheckpoint,
     ) -> Result<Self> {
@@ -132,7 +132,7 @@ impl<'a> Learner<'a> {
     /// From the start to refinement.
     fn go_on(
         &mut self,
-        model: Model,
+        model: System,
         proposals: Option<Vec<Proposal>>,
         record: StageRecord,
     ) -> Result<Status> {
@@ -239,14 +239,14 @@ impl StageRecord {
     }
 }
 
-fn first_model(course: &Course, spec: ModelSpec, data: &CourseData) -> Result<Model> {
-    Model::initialise(spec, course.scaling.scaling(data.family)?, &mut stream(data.seed, 0))
+fn first_model(course: &Course, spec: Architecture, data: &CourseData) -> Result<System> {
+    System::initialise(spec, course.scaling.scaling(data.family)?, &mut stream(data.seed, 0))
 }
 
 /// The refinement of `model`, before its first step.
 fn begin(
     rule: &RefineRule,
-    model: Model,
+    model: System,
     data: &CourseData,
     proposals: Option<Vec<Proposal>>,
 ) -> Result<Running> {
@@ -269,13 +269,13 @@ fn begin(
     }
 }
 
-fn prior_objective(start: &PriorStart, model: &Model, data: &CourseData) -> Result<MonteCarloObjective> {
+fn prior_objective(start: &PriorStart, model: &System, data: &CourseData) -> Result<MonteCarloObjective> {
     MonteCarloObjective::new(model.clone(), data.family, None, start.objective.clone())
 }
 
 fn adapted(
     settings: &Adapted,
-    model: Model,
+    model: System,
     data: &CourseData,
     proposals: Option<Vec<Proposal>>,
 ) -> Result<AdaptedObjective> {
@@ -287,7 +287,7 @@ fn adapted(
     }
 }
 
-fn variational(refine: &VariationalRefine, model: Model, data: &CourseData) -> Result<VariationalObjective> {
+fn variational(refine: &VariationalRefine, model: System, data: &CourseData) -> Result<VariationalObjective> {
     let settings = refine.objective.clone();
     match refine.network {
         None => VariationalObjective::new(model, data.family, data.held_out, settings),

@@ -7,7 +7,7 @@ use crate::family::{Sequence, Signal};
 use crate::generator::{Activation, Skip};
 use crate::learn::elbo::{HardEnding, HardPhase, UsageStatus};
 use crate::learn::{Adapted, Control, NoiseRule, Progress, Schedule, Status};
-use crate::model::ModelSpec;
+use crate::system::Architecture;
 
 /// Decays of different speeds.
 fn family(n_seq: usize) -> Family {
@@ -19,8 +19,8 @@ fn family(n_seq: usize) -> Family {
     Family::new((0..n_seq).map(member).collect()).unwrap()
 }
 
-fn spec() -> ModelSpec {
-    let spec = ModelSpec::new(Lds::new(2, 1, 0), 1).hidden(&[8], Activation::Tanh);
+fn spec() -> Architecture {
+    let spec = Architecture::new(Lds::new(2, 1, 0), 1).hidden(&[8], Activation::Tanh);
     spec.skip(Skip::Affine).adapt("initial_state")
 }
 

@@ -16,7 +16,7 @@
 use rayon::prelude::*;
 
 use super::{Estimator, Gaussians, WeightedGradient};
-use crate::model::{Model, OwnBatch, OwnCodes, OwnPull, OwnResult};
+use crate::system::{OwnBatch, OwnCodes, OwnPull, OwnResult, System};
 
 /// What is maximised at one step.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ impl Drawn<'_> {
 
 /// Bounds of all codes, and the gradients of their sum.
 pub(crate) fn evaluate(
-    model: &Model,
+    model: &System,
     parameters: &[f32],
     drawn: Drawn<'_>,
     data: &Coded,
@@ -117,7 +117,7 @@ pub(crate) fn evaluate(
 
 /// The bounds alone.
 pub(crate) fn bounds(
-    model: &Model,
+    model: &System,
     parameters: &[f32],
     drawn: Drawn<'_>,
     data: &Coded,
@@ -162,7 +162,7 @@ fn log_mean_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 fn evidence_bound(
-    model: &Model,
+    model: &System,
     parameters: &[f32],
     drawn: Drawn<'_>,
     data: &Coded,
@@ -203,7 +203,7 @@ fn pull_to_beliefs(found: &OwnResult, drawn: Drawn<'_>, code_of: &[usize]) -> Ga
 }
 
 fn importance_bound(
-    model: &Model,
+    model: &System,
     parameters: &[f32],
     drawn: Drawn<'_>,
     data: &Coded,

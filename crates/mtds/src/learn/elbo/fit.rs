@@ -6,8 +6,8 @@ use super::{CodeUsage, Gaussians, Variational, VariationalObjective};
 use crate::Result;
 use crate::family::Family;
 use crate::learn::{Control, Outcome, Progress, ScalingRule, Trainer, TrainingPlan};
-use crate::model::{Model, ModelSpec};
 use crate::random::stream;
+use crate::system::{Architecture, System};
 
 /// How to learn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct VariationalFit {
 #[derive(Clone, Debug)]
 pub struct VariationalFitted {
     /// The model with the best parameters found.
-    pub model: Model,
+    pub model: System,
     /// q_j of every training sequence.
     pub codes: Gaussians,
     /// How much of the code is used; says so if it collapsed.
@@ -44,13 +44,13 @@ impl VariationalFit {
     /// Settings out of range, a family that does not fit the architecture, a loss that is not finite.
     pub fn run(
         &self,
-        spec: ModelSpec,
+        spec: Architecture,
         (family, held_out): (&Family, Option<&Family>),
         seed: u64,
         observer: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<VariationalFitted> {
         let mut random = stream(seed, 0);
-        let model = Model::initialise(spec, self.scaling.scaling(family)?, &mut random)?;
+        let model = System::initialise(spec, self.scaling.scaling(family)?, &mut random)?;
         let objective = VariationalObjective::new(model, family, held_out, self.objective.clone())?;
         let parameters = objective.first_parameters(&mut random);
         let mut trainer = Trainer::new(objective, parameters, self.plan.clone(), seed)?;

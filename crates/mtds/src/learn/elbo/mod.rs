@@ -32,8 +32,8 @@ use super::amortised::{InferenceNetwork, NetworkBeliefs};
 use super::rules::NoiseSteps;
 use super::{Adapted, AdaptedObjective, Proposal};
 use crate::family::{Family, Segments};
-use crate::model::{Model, OwnBatch};
 use crate::random::{Random, ShiftedSobol};
+use crate::system::{OwnBatch, System};
 use crate::{Error, Result};
 use beliefs::{Beliefs, FreeBeliefs};
 use bound::Coded;
@@ -53,7 +53,7 @@ pub enum SegmentCodes {
 /// The objective: a model's architecture, the sequences, and beliefs about their codes.
 #[derive(Debug)]
 pub struct VariationalObjective {
-    model: Model,
+    model: System,
     data: Coded,
     /// The sequences of each code.
     members: Vec<Vec<usize>>,
@@ -80,7 +80,7 @@ impl VariationalObjective {
     /// # Errors
     /// Widths that do not fit the model, rates for unknown blocks, settings out of range, a model without a code.
     pub fn new(
-        model: Model,
+        model: System,
         family: &Family,
         held_out: Option<&Family>,
         settings: Variational,
@@ -94,7 +94,7 @@ impl VariationalObjective {
     /// # Errors
     /// As [`VariationalObjective::new`].
     pub fn of_segments(
-        model: Model,
+        model: System,
         segments: &Segments,
         sharing: SegmentCodes,
         held_out: Option<&Family>,
@@ -115,7 +115,7 @@ impl VariationalObjective {
     /// # Errors
     /// As [`VariationalObjective::new`], and a network of other widths.
     pub fn amortised(
-        model: Model,
+        model: System,
         (family, held_out): (&Family, Option<&Family>),
         settings: Variational,
         network: InferenceNetwork,
@@ -135,7 +135,7 @@ impl VariationalObjective {
     }
 
     fn with_codes(
-        model: Model,
+        model: System,
         family: &Family,
         held_out: Option<&Family>,
         settings: Variational,
@@ -148,7 +148,7 @@ impl VariationalObjective {
     }
 
     fn assemble(
-        model: Model,
+        model: System,
         family: &Family,
         settings: Variational,
         code_of: Vec<usize>,
@@ -166,7 +166,7 @@ impl VariationalObjective {
 
     /// The architecture that is being learned.
     #[must_use]
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &System {
         &self.model
     }
 
@@ -198,7 +198,7 @@ impl VariationalObjective {
     ///
     /// # Errors
     /// A vector of another length.
-    pub fn model_at(&self, parameters: &[f32]) -> Result<Model> {
+    pub fn model_at(&self, parameters: &[f32]) -> Result<System> {
         let (model, _) = self.split(parameters)?;
         self.model.clone().with_parameters(model.to_vec())
     }
@@ -232,7 +232,7 @@ impl VariationalObjective {
 }
 
 /// The held-out sequences of free beliefs, whose proposals are adapted at every check.
-fn watch(model: &Model, family: &Family, settings: &Variational) -> Result<HeldOut> {
+fn watch(model: &System, family: &Family, settings: &Variational) -> Result<HeldOut> {
     let adapted = Adapted { particles: settings.held_out_draws.div_ceil(2), ..Adapted::default() };
     let proposals = vec![Proposal::prior(model.d_code()); family.n_seq()];
     let objective =

@@ -11,8 +11,8 @@ use super::{
 use crate::Result;
 use crate::generator::Skip;
 use crate::learn::{Objective, ParameterGroup, StepReport};
-use crate::model::OwnCodes;
 use crate::random::Random;
+use crate::system::OwnCodes;
 
 /// Spread of means below which a dimension has nothing to rescale.
 const LEAST_SPREAD: f64 = 1e-6;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Beliefs, FIXED, VariationalObjective};
 use crate::kernel::normal;
-use crate::model::{OwnCodes, OwnPull};
 use crate::random::stream;
+use crate::system::{OwnCodes, OwnPull};
 
 /// When to search, and among how many points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use super::CodeSearch;
 use crate::generator::FeatureMap;
 use crate::learn::rules::GroupRules;
 use crate::learn::{NoiseRule, Schedule};
-use crate::model::Model;
+use crate::system::System;
 use crate::{Error, Result};
 
 /// Which bound, and how it is differentiated.
@@ -156,7 +156,7 @@ impl Variational {
     }
 
     /// Checks the ranges, and that the model has what the settings speak of.
-    pub(crate) fn check(&self, model: &Model) -> Result<()> {
+    pub(crate) fn check(&self, model: &System) -> Result<()> {
         self.rules().check(model)?;
         for (name, rule) in [
             ("generator", &self.generator),

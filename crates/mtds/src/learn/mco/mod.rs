@@ -16,8 +16,8 @@ use super::rules::{GroupRules, NoiseRule, NoiseSteps};
 use super::{Objective, ParameterGroup, Schedule, StepReport};
 use crate::base::emission::Batch;
 use crate::family::Family;
-use crate::model::{CodePacks, LogLikelihoods, Model, Weights};
 use crate::random::{Random, ShiftedSobol};
+use crate::system::{CodePacks, LogLikelihoods, System, Weights};
 use crate::{Error, Result};
 
 /// Which particles carry the gradient.
@@ -65,7 +65,7 @@ impl Default for MonteCarlo {
 /// The objective: a model's architecture, the sequences arranged for scoring, the settings.
 #[derive(Debug)]
 pub struct MonteCarloObjective {
-    model: Model,
+    model: System,
     batch: Batch<f32>,
     held_out: Option<Batch<f32>>,
     settings: MonteCarlo,
@@ -83,7 +83,7 @@ impl MonteCarloObjective {
     /// # Errors
     /// Widths that do not fit the model, rates for unknown blocks, settings out of range.
     pub fn new(
-        model: Model,
+        model: System,
         family: &Family,
         held_out: Option<&Family>,
         settings: MonteCarlo,
@@ -99,7 +99,7 @@ impl MonteCarloObjective {
 
     /// The architecture that is being learned.
     #[must_use]
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &System {
         &self.model
     }
 
@@ -208,7 +208,7 @@ impl MonteCarlo {
     }
 }
 
-fn check_settings(model: &Model, settings: &MonteCarlo) -> Result<()> {
+fn check_settings(model: &System, settings: &MonteCarlo) -> Result<()> {
     settings.rules().check(model)?;
     if settings.carriers == Carriers::Resampled(0) {
         return Err(Error::setting("carriers", "found 0 resampled particles; expected 1 or more"));

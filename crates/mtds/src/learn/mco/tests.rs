@@ -6,16 +6,16 @@ use crate::generator::Role;
 use crate::learn::rules::log_noise_places;
 use crate::learn::toy::family;
 use crate::learn::{Control, Trainer, TrainingPlan};
-use crate::model::ModelSpec;
 use crate::random::stream;
+use crate::system::Architecture;
 
 fn objective(own_inputs: bool, settings: MonteCarlo) -> MonteCarloObjective {
-    let spec = ModelSpec::new(Lds::new(3, 2, 1), 2)
+    let spec = Architecture::new(Lds::new(3, 2, 1), 2)
         .hidden(&[5], Activation::Tanh)
         .role("feedthrough", Role::Shared)
         .role("initial_state", Role::Adapted);
     let scaling = Scaling::identity(2, 1);
-    let model = Model::initialise(spec, scaling, &mut stream(3, 0)).unwrap();
+    let model = System::initialise(spec, scaling, &mut stream(3, 0)).unwrap();
     MonteCarloObjective::new(model, &family(own_inputs), Some(&family(own_inputs)), settings).unwrap()
 }
 

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
-use crate::model::LogLikelihoods;
+use crate::system::LogLikelihoods;
 
 /// Packs that share a reference score: small enough to stay in cache for the two passes over them.
 const CHUNK: usize = 16;

@@ -47,14 +47,14 @@ fn inflict(bytes: &mut Vec<u8>, damage: &Damage) {
 }
 
 /// A model that works: finite, able to generate, able to be stored again.
-fn assert_works(bundle: &ModelBundle) {
-    assert!(bundle.model.parameters().iter().all(|x| x.is_finite()));
-    assert!((0..bundle.model.scaling().d_obs()).all(|d| bundle.model.scaling().scale(d) > 0.0));
+fn assert_works(bundle: &Model) {
+    assert!(bundle.system.parameters().iter().all(|x| x.is_finite()));
+    assert!((0..bundle.system.scaling().d_obs()).all(|d| bundle.system.scaling().scale(d) > 0.0));
     let stored = bundle.to_files().unwrap();
     assert_eq!(load(&stored).unwrap().members, bundle.members);
     let inputs = Signal::new(3, 1, vec![0.0; 3]).unwrap();
     // Damaged weights may be so large that outputs overflow, which is an error and not a panic.
-    let _ = bundle.model.generate(&bundle.members[0].code_mean, Some(&inputs), 3);
+    let _ = bundle.system.generate(&bundle.members[0].code_mean, Some(&inputs), 3);
 }
 
 fn survives(file: usize, damages: &[Damage]) {

@@ -268,7 +268,7 @@ fn weights_that_are_cut_short() {
 
 #[test]
 fn what_could_not_be_read_is_not_written() {
-    let refused = |change: fn(&mut ModelBundle), file: &str, part: &str| {
+    let refused = |change: fn(&mut Model), file: &str, part: &str| {
         let mut bundle = bundle();
         change(&mut bundle);
         assert_store_error(&bundle.to_files().unwrap_err(), file, &[part]);
@@ -281,7 +281,7 @@ fn what_could_not_be_read_is_not_written() {
     refused(|b| b.provenance.output_names = vec![], CONFIG_FILE, "output names: expected 2");
     refused(|b| b.provenance.scores[0].mean = f64::INFINITY, CONFIG_FILE, "found inf");
     refused(|b| b.provenance.scores[0].std_error = Some(f64::NAN), CONFIG_FILE, "NaN");
-    let deep = |b: &mut ModelBundle| {
+    let deep = |b: &mut Model| {
         b.provenance.settings = (0..200).fold(json!(1), |inner, _| json!([inner]));
     };
     refused(deep, CONFIG_FILE, "recursion limit");

@@ -12,12 +12,12 @@ use crate::base::Lds;
 use crate::family::Scaling;
 use crate::generator::{Activation, Prior, Role};
 use crate::infer::GaussianMixture;
-use crate::model::ModelSpec;
+use crate::system::Architecture;
 
 type Files = Vec<(String, Vec<u8>)>;
 
-fn spec() -> ModelSpec {
-    ModelSpec::new(Lds::new(2, 2, 1), 2)
+fn spec() -> Architecture {
+    Architecture::new(Lds::new(2, 2, 1), 2)
         .hidden(&[3], Activation::Tanh)
         .role("feedthrough", Role::Shared)
         .role("state_bias", Role::Fixed(0.25))
@@ -48,11 +48,11 @@ fn member(i: usize, d_code: usize) -> Member {
     }
 }
 
-fn bundle_of(spec: ModelSpec, parameters: Vec<f32>, n_members: usize) -> ModelBundle {
+fn bundle_of(spec: Architecture, parameters: Vec<f32>, n_members: usize) -> Model {
     let (d_obs, d_input, d_code) = (spec.base.d_obs(), spec.base.d_input(), spec.network.d_code);
     let score = |std_error| Estimate { mean: 0.1 + 0.2, std_error, n: 5 };
-    ModelBundle {
-        model: Model::new(spec, scaling(d_obs, d_input), parameters).unwrap(),
+    Model {
+        system: System::new(spec, scaling(d_obs, d_input), parameters).unwrap(),
         provenance: Provenance {
             seed: u64::MAX,
             settings: json!({"learn": "mco", "rate": 0.1, "steps": [1, 2, null]}),
@@ -69,16 +69,16 @@ fn bundle_of(spec: ModelSpec, parameters: Vec<f32>, n_members: usize) -> ModelBu
     }
 }
 
-fn n_parameters(spec: &ModelSpec) -> usize {
+fn n_parameters(spec: &Architecture) -> usize {
     spec.network.n_parameters() + spec.layout().unwrap().d_shared()
 }
 
-fn bundle() -> ModelBundle {
+fn bundle() -> Model {
     let parameters = (0..n_parameters(&spec())).map(|i| (i * 37 % 101) as f32 / 64.0 - 0.75).collect();
     let mut bundle = bundle_of(spec(), parameters, 3);
     let covariance = vec![0.5, 0.125, 0.125, 0.25];
     let prior = GaussianMixture::new(vec![1.0], vec![vec![0.25, -1.5]], vec![covariance]).unwrap();
-    bundle.model = bundle.model.with_prior(Prior::AggregatePosterior(prior)).unwrap();
+    bundle.system = bundle.system.with_prior(Prior::AggregatePosterior(prior)).unwrap();
     bundle
 }
 
@@ -86,8 +86,8 @@ fn files() -> Files {
     bundle().to_files().unwrap()
 }
 
-fn load(files: &Files) -> Result<ModelBundle> {
-    ModelBundle::from_files(files)
+fn load(files: &Files) -> Result<Model> {
+    Model::from_files(files)
 }
 
 /// The files with a change to the JSON of the configuration.

@@ -4,7 +4,7 @@ use super::*;
 use crate::learn::{InferenceNetwork, LearnedNetwork};
 
 fn network() -> LearnedNetwork {
-    let architecture = InferenceNetwork::for_model(&bundle().model, 3).unwrap();
+    let architecture = InferenceNetwork::for_model(&bundle().system, 3).unwrap();
     let weights = (0..architecture.n_parameters()).map(|i| (i as f32 * 0.37).sin()).collect();
     LearnedNetwork::new(architecture, weights).unwrap()
 }
@@ -14,7 +14,7 @@ fn bytes() -> Vec<u8> {
 }
 
 #[track_caller]
-fn assert_says(bytes: &[u8], bundle: &ModelBundle, part: &str) {
+fn assert_says(bytes: &[u8], bundle: &Model, part: &str) {
     let error = network_from_bytes(bytes, bundle).unwrap_err();
     assert!(matches!(&error, Error::Store { file, .. } if file == NETWORK_FILE), "{error}");
     assert!(error.to_string().contains(part), "{part}: {error}");
@@ -67,7 +67,7 @@ fn the_network_of_another_model_is_refused() {
     let mut other = bundle();
     other.provenance.fingerprint = "0000000000000000".into();
     assert_says(&bytes(), &other, "another model");
-    let spec = ModelSpec::new(Lds::new(2, 2, 1), 3);
+    let spec = Architecture::new(Lds::new(2, 2, 1), 3);
     let n = n_parameters(&spec);
     assert_says(&bytes(), &bundle_of(spec, vec![0.1; n], 0), "another model");
 }

@@ -27,7 +27,7 @@ fn role() -> impl Strategy<Value = Role> {
     prop_oneof![Just(Role::Adapted), Just(Role::Shared), (-9.0..9.0f64).prop_map(Role::Fixed)]
 }
 
-fn any_spec() -> impl Strategy<Value = ModelSpec> {
+fn any_spec() -> impl Strategy<Value = Architecture> {
     // `offset` keeps its role: one block must be adapted.
     let blocks = ["decay", "rotation", "input", "emission", "feedthrough", "noise", "initial_state"];
     let roles = prop::collection::vec((prop::sample::select(blocks.to_vec()), role()), 0..4);
@@ -42,7 +42,7 @@ fn any_spec() -> impl Strategy<Value = ModelSpec> {
     let skip = prop_oneof![Just(Skip::None), Just(Skip::Affine)];
     let network = (1..4usize, prop::collection::vec(1..6usize, 0..3), activation, features, skip);
     (base(), roles, network).prop_map(|(base, roles, (d_code, widths, activation, features, skip))| {
-        let spec = ModelSpec::new(base, d_code).hidden(&widths, activation).features(features).skip(skip);
+        let spec = Architecture::new(base, d_code).hidden(&widths, activation).features(features).skip(skip);
         roles.into_iter().fold(spec, |spec, (block, role)| spec.role(block, role))
     })
 }
@@ -72,12 +72,12 @@ fn any_prior(d_code: usize, seed: u64) -> Prior {
     Prior::AggregatePosterior(GaussianMixture::new(vec![0.25, 0.75], means, covariances).unwrap())
 }
 
-fn assert_equal(found: &ModelBundle, wanted: &ModelBundle) {
-    let bits = |b: &ModelBundle| b.model.parameters().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+fn assert_equal(found: &Model, wanted: &Model) {
+    let bits = |b: &Model| b.system.parameters().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(found), bits(wanted));
-    assert_eq!(found.model.spec(), wanted.model.spec());
-    assert_eq!(found.model.scaling(), wanted.model.scaling());
-    assert_eq!(found.model.prior(), wanted.model.prior());
+    assert_eq!(found.system.spec(), wanted.system.spec());
+    assert_eq!(found.system.scaling(), wanted.system.scaling());
+    assert_eq!(found.system.prior(), wanted.system.prior());
     assert_eq!(found.provenance, wanted.provenance);
     assert_eq!(found.members, wanted.members);
 }
@@ -89,8 +89,8 @@ proptest! {
         let mut bundle = bundle_of(spec, parameters, n_members);
         match seed % 3 {
             0 => {}
-            1 => bundle.model = bundle.model.with_prior(any_prior(d_code, seed)).unwrap(),
-            _ => bundle.model = bundle.model.with_prior(Prior::Normal { std_dev: 0.1 + (seed % 97) as f64 }).unwrap(),
+            1 => bundle.system = bundle.system.with_prior(any_prior(d_code, seed)).unwrap(),
+            _ => bundle.system = bundle.system.with_prior(Prior::Normal { std_dev: 0.1 + (seed % 97) as f64 }).unwrap(),
         }
         let files = bundle.to_files().unwrap();
         prop_assert_eq!(&files, &bundle.to_files().unwrap());
@@ -103,7 +103,7 @@ proptest! {
     #[test]
     fn the_expected_tensors_are_those_of_the_model(spec in any_spec()) {
         let expected = weights::expected(&spec, 0).unwrap();
-        let model = bundle_of(spec.clone(), vec![0.0; n_parameters(&spec)], 0).model;
+        let model = bundle_of(spec.clone(), vec![0.0; n_parameters(&spec)], 0).system;
         let tensors = model.tensors().into_iter();
         let of_model: Vec<_> = tensors.map(|t| weights::Expected { name: t.name, shape: t.shape }).collect();
         prop_assert_eq!(expected, of_model);
@@ -167,7 +167,7 @@ fn the_card_says_what_there_is() {
         assert!(card.contains(part), "{part} not in:\n{card}");
     }
     bundle.provenance.scores.clear();
-    bundle.model = bundle.model.with_prior(Prior::Normal { std_dev: 1.5 }).unwrap();
+    bundle.system = bundle.system.with_prior(Prior::Normal { std_dev: 1.5 }).unwrap();
     let card = String::from_utf8(bundle.to_files().unwrap()[2].1.clone()).unwrap();
     assert!(card.contains("None were measured."), "{card}");
     assert!(card.contains("| prior over codes | normal, standard deviation 1.5 |"), "{card}");

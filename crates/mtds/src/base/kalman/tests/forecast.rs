@@ -18,7 +18,7 @@ fn cut(case: &Case, n_seen: usize) -> (Case, Case) {
     (head, all)
 }
 
-fn belief_after(head: &Case) -> (System<f64>, Belief<f64>) {
+fn belief_after(head: &Case) -> (Matrices<f64>, Belief<f64>) {
     let pattern = head.pattern();
     let gains = Gains::new(&head.model, &head.theta, &pattern, Some(&head.start_factor)).unwrap();
     let pushes = gains.system().pushes(head.drive()).unwrap();
@@ -96,7 +96,7 @@ impl Kernel for Draws<'_> {
 
     fn run<A: Arch>(self) -> Self::Output {
         let splat = |v: &[f64]| v.iter().map(|&x| Pack::<f64, A>::splat(x)).collect::<Vec<_>>();
-        let (p, system) = (self.model.lds.d_obs, System::new(self.model, &splat(self.theta)).unwrap());
+        let (p, system) = (self.model.lds.d_obs, Matrices::new(self.model, &splat(self.theta)).unwrap());
         let belief = Belief { mean: splat(&self.belief.mean), factor: splat(&self.belief.factor) };
         let inputs = splat(self.drive.inputs);
         let drive = Drive { inputs: &inputs, quiet: self.drive.quiet };

@@ -103,7 +103,7 @@ enum Form {
 
 /// The covariance in f32 after each step, all outputs observed, without factors.
 fn covariances(case: &Case, form: Form) -> Vec<Vec<f32>> {
-    let system = System::<f32>::new(&case.model, &narrow(&case.theta)).unwrap();
+    let system = Matrices::<f32>::new(&case.model, &narrow(&case.theta)).unwrap();
     let (n, p) = (system.d_state, system.d_obs);
     let times = |x: &[f32], y: &[f32]| -> Vec<f32> {
         (0..n * n).map(|at| (0..n).map(|k| x[at / n * n + k] * y[k * n + at % n]).sum()).collect()

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::family::{Sequence, Signal};
-use crate::model::{OwnCodes, OwnPull};
+use crate::system::{OwnCodes, OwnPull};
 
 /// One code dimension, so that the evidence is an integral on a line.
-fn narrow() -> Model {
-    let spec = ModelSpec::new(Lds::new(2, 2, 1), 1).hidden(&[4], Activation::Tanh);
-    Model::initialise(spec, Scaling::identity(2, 1), &mut stream(4, 0)).unwrap()
+fn narrow() -> System {
+    let spec = Architecture::new(Lds::new(2, 2, 1), 1).hidden(&[4], Activation::Tanh);
+    System::initialise(spec, Scaling::identity(2, 1), &mut stream(4, 0)).unwrap()
 }
 
 /// log ∫ p(Y_i | z) p(z) dz of every sequence, by the trapezoid rule.
-fn evidence(model: &Model, batch: &OwnBatch) -> Vec<f64> {
+fn evidence(model: &System, batch: &OwnBatch) -> Vec<f64> {
     let (n, h) = (1600, 0.01);
     let z = |s: usize| (s as f64 - n as f64 / 2.0) * h;
     let codes = OwnCodes::from_fn(batch.n_seq(), n, 1, |_, s, _| z(s));
@@ -61,7 +61,7 @@ fn bounds_rise_with_draws_towards_the_exact_evidence() {
 
 /// y_t = d + w z + s e: the posterior of z is Gaussian.
 struct Conjugate {
-    model: Model,
+    model: System,
     family: Family,
     posterior: Gaussians,
     /// Σ_i log p(Y_i).
@@ -70,12 +70,12 @@ struct Conjugate {
 
 fn conjugate() -> Conjugate {
     let (w, d, s) = ([0.8, -0.5], [0.2, 0.1], 0.6f64);
-    let spec = ModelSpec::new(Lds::new(1, 2, 0), 1).adapt("offset");
+    let spec = Architecture::new(Lds::new(1, 2, 0), 1).adapt("offset");
     let spec = ["decay", "rotation", "input", "state_bias", "emission", "feedthrough", "initial_state"]
         .into_iter()
         .fold(spec, |spec, block| spec.fix(block, 0.0))
         .share("noise");
-    let model = Model::initialise(spec, Scaling::identity(2, 0), &mut stream(1, 0)).unwrap();
+    let model = System::initialise(spec, Scaling::identity(2, 0), &mut stream(1, 0)).unwrap();
     let parameters = [w[0], w[1], d[0], d[1], s.ln(), s.ln()].map(|x| x as f32).to_vec();
     let outputs = [vec![1.0, 0.3, 0.4, f64::NAN, 1.3, -0.2], vec![-1.0, 0.8]];
     let sequences = outputs.iter().enumerate().map(|(i, y)| {

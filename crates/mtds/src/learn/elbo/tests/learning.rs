@@ -3,7 +3,7 @@
 use super::*;
 use crate::family::{Sequence, Signal};
 use crate::learn::{Checkpoint, ScalingRule};
-use crate::model::{OwnCodes, OwnPull};
+use crate::system::{OwnCodes, OwnPull};
 
 fn hard(steps: u64, ending: HardEnding) -> Option<HardPhase> {
     Some(HardPhase { steps, std_dev: 0.01, ending })
@@ -129,7 +129,7 @@ fn levels(own: f64) -> Family {
 #[test]
 fn collapse_is_a_status_and_so_is_use() {
     let fit = |family: &Family| {
-        let spec = ModelSpec::new(Lds::new(1, 1, 0), 1).share("emission").share("decay");
+        let spec = Architecture::new(Lds::new(1, 1, 0), 1).share("emission").share("decay");
         let settings = VariationalFit { plan: plan(600, 2e-2), ..VariationalFit::default() };
         settings.run(spec, (family, None), 3, &mut |p| go_on(p)).unwrap()
     };
@@ -145,7 +145,7 @@ fn a_single_step_teaches_little_and_nothing_observed_teaches_nothing() {
     let sequence = |id: &str, values: Vec<f64>| Sequence::new(id, Signal::column(values)).unwrap();
     let sequences = vec![sequence("one", vec![0.7]), sequence("none", vec![f64::NAN; 3])];
     let family = Family::new(sequences).unwrap();
-    let spec = ModelSpec::new(Lds::new(1, 1, 0), 1);
+    let spec = Architecture::new(Lds::new(1, 1, 0), 1);
     let settings =
         VariationalFit { scaling: ScalingRule::Identity, plan: plan(800, 1e-2), ..VariationalFit::default() };
     let fitted = settings.run(spec, (&family, None), 3, &mut |p| go_on(p)).unwrap();
@@ -189,8 +189,8 @@ fn settings_that_make_no_sense_are_refused() {
     assert!(refused(Variational { temperature: constant(-1.0), ..good() }).contains("temperature"));
     assert!(refused(Variational { first_std_dev: [0.1, 0.0], ..good() }).contains("std_dev"));
     let features = crate::generator::FeatureMap::Trigonometric;
-    let spec = ModelSpec::new(Lds::new(3, 2, 1), 2).features(features);
-    let curved = Model::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap();
+    let spec = Architecture::new(Lds::new(3, 2, 1), 2).features(features);
+    let curved = System::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap();
     let settings = Variational { hard: hard(5, HardEnding::Rescaled), ..good() };
     let error = VariationalObjective::new(curved, &family(false), None, settings).unwrap_err();
     assert!(error.to_string().contains("unchanged"), "{error}");

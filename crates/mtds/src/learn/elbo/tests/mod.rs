@@ -13,17 +13,17 @@ use crate::family::{Scaling, SegmentPlan};
 use crate::generator::{Activation, Skip};
 use crate::learn::toy::family;
 use crate::learn::{Control, Objective, Schedule, Trainer, TrainingPlan};
-use crate::model::ModelSpec;
 use crate::random::stream;
+use crate::system::Architecture;
 
 /// A small linear system with two code dimensions and a hidden layer.
-fn model() -> Model {
-    let spec = ModelSpec::new(Lds::new(3, 2, 1), 2)
+fn model() -> System {
+    let spec = Architecture::new(Lds::new(3, 2, 1), 2)
         .hidden(&[5], Activation::Tanh)
         .skip(Skip::Affine)
         .share("feedthrough")
         .adapt("initial_state");
-    Model::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap()
+    System::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap()
 }
 
 fn constant(value: f64) -> Schedule {

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::base::Drive;
-use crate::model::{OwnCodes, OwnPull, OwnResult};
+use crate::system::{OwnCodes, OwnPull, OwnResult};
 
 const WINDOW: usize = 3;
 
-fn run(model: &Model, batch: &OwnBatch) -> OwnResult {
+fn run(model: &System, batch: &OwnBatch) -> OwnResult {
     let codes = OwnCodes::from_fn(3, 16, 2, |i, s, d| 0.3 * (i + d) as f64 + (s as f64 * 0.2).sin() - 0.4);
     let first = |_: usize, _: &[f64], weights: &mut [f64]| weights[0] = 1.0;
     model.own_gradient(model.parameters(), &codes, batch, OwnPull::Both(&first))
@@ -29,7 +29,7 @@ fn likelihoods_do_not_change_and_long_windows_change_nothing() {
 
 /// log p of the three sequences under the first code of each, with the states at which windows begin held at `starts`;
 /// plain f64. Writes the states that it meets there into `starts` when that comes empty.
-fn twin(model: &Model, phi: &[f64], starts: &mut Vec<Vec<f64>>) -> f64 {
+fn twin(model: &System, phi: &[f64], starts: &mut Vec<Vec<f64>>) -> f64 {
     let (network, base, family) = (&model.spec().network, model.base(), family(true));
     let (phi, shared) = phi.split_at(network.n_parameters());
     let record = starts.is_empty();

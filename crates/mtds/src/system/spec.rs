@@ -9,7 +9,7 @@ use crate::{Error, Result};
 
 /// Base model, roles of its blocks, and generator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ModelSpec {
+pub struct Architecture {
     /// The network before the base model, if there is one: its bottleneck then is the base model's input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front: Option<Front>,
@@ -21,7 +21,7 @@ pub struct ModelSpec {
     pub network: Network,
 }
 
-impl ModelSpec {
+impl Architecture {
     /// An affine generator from codes of length `d_code`, default roles.
     #[must_use]
     pub fn new(base: impl Into<Base>, d_code: usize) -> Self {
@@ -144,7 +144,7 @@ impl ModelSpec {
     }
 }
 
-impl ModelSpec {
+impl Architecture {
     fn check_front(&self) -> Result<()> {
         let Some(front) = self.front else { return Ok(()) };
         front.validate()?;

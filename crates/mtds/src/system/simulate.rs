@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Model;
+use super::System;
 use super::particles::{Buffers, CodePacks};
 use crate::Result;
 use crate::base::Drive;
@@ -34,7 +34,7 @@ pub struct Rollout {
     pub noise_factors: Vec<f64>,
 }
 
-impl Model {
+impl System {
     /// Rolls out `n_time` steps for each code.
     ///
     /// # Shapes
@@ -72,7 +72,7 @@ impl Model {
 
 /// One pack of codes to roll out.
 pub(crate) struct SimulatePack<'a> {
-    model: &'a Model,
+    model: &'a System,
     codes: &'a CodePacks<f32>,
     start: Start<'a>,
     inputs: Option<&'a Signal>,

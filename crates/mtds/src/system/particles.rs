@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::{Driven, Model};
+use super::{Driven, System};
 use crate::base::emission::{Batch, Group, Pull};
 use crate::base::{Base, Drive, Given, Likelihood};
 use crate::generator::Tape;
@@ -130,7 +130,7 @@ pub enum Weights<'a> {
 /// Gradient of Σ_m Σ_i w_mi log p(Y_i | z_m) with respect to the parameters.
 #[derive(Clone, Debug)]
 pub struct Gradient {
-    /// In the order of [`Model::parameters`].
+    /// In the order of [`System::parameters`].
     pub parameters: Vec<f32>,
     /// The weighted sum itself.
     pub weighted_log_likelihood: f64,
@@ -162,11 +162,11 @@ impl<S: Scalar> GroupInputs<S> {
     }
 }
 
-impl Model {
+impl System {
     /// log p(Y_i | z_m) of every sequence under every code, with parameters that learning is trying out.
     ///
     /// # Shapes
-    /// `parameters`: [`Model::n_parameters`]; `codes`: M × k; result M × N.
+    /// `parameters`: [`System::n_parameters`]; `codes`: M × k; result M × N.
     #[must_use]
     pub fn log_likelihoods(
         &self,
@@ -179,7 +179,7 @@ impl Model {
         table
     }
 
-    /// [`Model::log_likelihoods`] into a table that is used again: fresh memory costs more than some models.
+    /// [`System::log_likelihoods`] into a table that is used again: fresh memory costs more than some models.
     pub fn log_likelihoods_into(
         &self,
         parameters: &[f32],
@@ -204,7 +204,7 @@ impl Model {
     /// Gradient of the weighted log likelihood with respect to the parameters.
     ///
     /// # Shapes
-    /// As [`Model::log_likelihoods`]; `weights`: M × N.
+    /// As [`System::log_likelihoods`]; `weights`: M × N.
     #[must_use]
     pub fn gradient(
         &self,
@@ -257,7 +257,7 @@ pub(crate) struct Buffers<S> {
 }
 
 impl<S: Lanes> Buffers<S> {
-    pub(crate) fn new(model: &Model) -> Self {
+    pub(crate) fn new(model: &System) -> Self {
         let (network, layout) = (&model.spec.network, &model.layout);
         Self {
             tape: network.tape(1),
@@ -268,7 +268,7 @@ impl<S: Lanes> Buffers<S> {
 
     /// θ of one pack of codes.
     #[inline(always)]
-    pub(crate) fn generate(&mut self, model: &Model, parameters: &[S::Real], code: &[S]) {
+    pub(crate) fn generate(&mut self, model: &System, parameters: &[S::Real], code: &[S]) {
         let network = &model.spec.network;
         let (phi, shared) = parameters.split_at(network.n_parameters());
         network.forward(phi, code, (&mut self.tape, 0), &mut self.adapted);
@@ -279,7 +279,7 @@ impl<S: Lanes> Buffers<S> {
     #[inline(always)]
     pub(crate) fn pull_back_into(
         &mut self,
-        model: &Model,
+        model: &System,
         parameters: &[S::Real],
         d_theta: &[S],
         d_code: &mut [S],
@@ -294,7 +294,7 @@ impl<S: Lanes> Buffers<S> {
 
 /// Packs of codes to be scored.
 pub(crate) struct ScoreChunk<'a> {
-    model: &'a Model,
+    model: &'a System,
     parameters: &'a [f32],
     codes: &'a CodePacks<f32>,
     batch: &'a Batch<f32>,
@@ -367,7 +367,7 @@ pub(crate) struct ChunkGradient {
 
 /// Packs of codes whose gradients are added up.
 pub(crate) struct GradientChunk<'a> {
-    model: &'a Model,
+    model: &'a System,
     parameters: &'a [f32],
     codes: &'a CodePacks<f32>,
     batch: &'a Batch<f32>,

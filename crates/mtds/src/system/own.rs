@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::particles::GroupInputs;
-use super::{CodePacks, Driven, Model};
+use super::{CodePacks, Driven, System};
 use crate::base::emission::{Group, Pull};
 use crate::base::{Given, Likelihood};
 use crate::family::Family;
@@ -57,7 +57,7 @@ impl OwnBatch {
 
     /// A family (in model units) for a model, which may want the first outputs told and not scored.
     #[must_use]
-    pub fn for_model(model: &Model, family: &Family, window: Option<usize>) -> Self {
+    pub fn for_model(model: &System, family: &Family, window: Option<usize>) -> Self {
         let seed = model.seed_steps();
         let mut batch = Self::windowed(family, window.unwrap_or(usize::MAX).max(seed));
         if seed == 0 {
@@ -171,7 +171,7 @@ pub struct OwnResult {
     pub log_likelihoods: Vec<f64>,
     /// w_ik, N × K; empty unless parameters are pulled.
     pub weights: Vec<f64>,
-    /// Gradient in the order of [`Model::parameters`]; empty unless parameters are pulled.
+    /// Gradient in the order of [`System::parameters`]; empty unless parameters are pulled.
     pub parameters: Vec<f32>,
     /// w_ik ∂ℓ_ik/∂z_ik, N × K × k, with w = 1 where only codes are pulled; empty unless they are.
     pub codes: Vec<f32>,
@@ -179,11 +179,11 @@ pub struct OwnResult {
     d_features: Vec<Vec<f32>>,
 }
 
-impl Model {
+impl System {
     /// Likelihoods of every sequence under its own codes, and the gradient that `pull` asks for.
     ///
     /// # Shapes
-    /// `parameters`: [`Model::n_parameters`]; `codes`: N × K × k, for the N sequences of `batch`.
+    /// `parameters`: [`System::n_parameters`]; `codes`: N × K × k, for the N sequences of `batch`.
     #[must_use]
     pub fn own_gradient(
         &self,
@@ -223,7 +223,7 @@ impl Model {
 
 /// Sequences with their codes.
 pub(crate) struct OwnChunk<'a> {
-    model: &'a Model,
+    model: &'a System,
     parameters: &'a [f32],
     codes: &'a OwnCodes,
     batch: &'a OwnBatch,

@@ -1,6 +1,6 @@
 //! What drives the base model: the inputs themselves, or what the front makes of them.
 
-use super::{Model, OwnBatch};
+use super::{OwnBatch, System};
 use crate::Result;
 use crate::base::emission::{Batch, Group, check_inputs};
 use crate::family::{Family, Signal};
@@ -24,7 +24,7 @@ impl Driven {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FrontState(pub(crate) Option<Vec<f32>>);
 
-impl Model {
+impl System {
     /// A family (in model units) arranged for scoring.
     #[must_use]
     pub fn batch<R: Real>(&self, family: &Family) -> Batch<R> {

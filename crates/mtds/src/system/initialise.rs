@@ -11,18 +11,18 @@
 
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Model, ModelSpec};
+use super::{Architecture, System};
 use crate::Result;
 use crate::family::Scaling;
 use crate::generator::Role;
 use crate::random::Random;
 
-impl Model {
+impl System {
     /// A model with random parameters.
     ///
     /// # Errors
-    /// As [`Model::new`].
-    pub fn initialise(spec: ModelSpec, scaling: Scaling, random: &mut Random) -> Result<Self> {
+    /// As [`System::new`].
+    pub fn initialise(spec: Architecture, scaling: Scaling, random: &mut Random) -> Result<Self> {
         let layout = spec.layout()?;
         let network = &spec.network;
         let mut parameters = vec![0.0f32; network.n_parameters() + layout.d_shared()];

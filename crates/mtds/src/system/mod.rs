@@ -1,8 +1,8 @@
 //! A model: base model, layout, generator, prior and scaling, with the learned parameters.
 //!
 //! The coarse operations that learning and inference ask for work on whole sets of codes:
-//! [`Model::log_likelihoods`] (log likelihood of every sequence under every code), [`Model::gradient`] (of a weighted
-//! sum of them), [`Model::own_gradient`] (the same where every sequence has codes of its own), [`Model::simulate`]
+//! [`System::log_likelihoods`] (log likelihood of every sequence under every code), [`System::gradient`] (of a weighted
+//! sum of them), [`System::own_gradient`] (the same where every sequence has codes of its own), [`System::simulate`]
 //! (predicted outputs). None exposes a time step or a single particle, so
 //! that another device can stand behind the same operations.
 
@@ -20,7 +20,7 @@ pub use own::{OwnBatch, OwnCodes, OwnPull, OwnResult, Weigh};
 pub(crate) use particles::{Buffers, GroupInputs};
 pub use particles::{CodePacks, Gradient, LogLikelihoods, Weights};
 pub use simulate::{Rollout, Start};
-pub use spec::ModelSpec;
+pub use spec::Architecture;
 
 use crate::base::Base;
 use crate::family::Scaling;
@@ -30,20 +30,20 @@ use crate::{Error, Result};
 
 /// A multi-task dynamical system.
 #[derive(Clone, Debug)]
-pub struct Model {
-    spec: ModelSpec,
+pub struct System {
+    spec: Architecture,
     layout: Layout,
     scaling: Scaling,
     prior: Prior,
     parameters: Vec<f32>,
 }
 
-impl Model {
+impl System {
     /// A model from its architecture, the scaling of its data and its parameters.
     ///
     /// # Errors
     /// An impossible architecture, a parameter vector of the wrong length, a parameter that is not finite.
-    pub fn new(spec: ModelSpec, scaling: Scaling, parameters: Vec<f32>) -> Result<Self> {
+    pub fn new(spec: Architecture, scaling: Scaling, parameters: Vec<f32>) -> Result<Self> {
         let layout = spec.layout()?;
         let sizes = (scaling.d_obs(), scaling.d_input());
         let wanted = (spec.base.d_obs(), spec.d_input());
@@ -95,7 +95,7 @@ impl Model {
 
     /// The architecture.
     #[must_use]
-    pub fn spec(&self) -> &ModelSpec {
+    pub fn spec(&self) -> &Architecture {
         &self.spec
     }
 
@@ -129,7 +129,7 @@ impl Model {
         self.spec.network.d_code
     }
 
-    /// φ, then the shared blocks, then those of the front, in the order of [`Model::tensors`].
+    /// φ, then the shared blocks, then those of the front, in the order of [`System::tensors`].
     #[must_use]
     pub fn parameters(&self) -> &[f32] {
         &self.parameters
