@@ -18,7 +18,7 @@ fn family() -> System {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, 42)
 }
 
-fn follow<'m>(model: &'m System, outputs: &Signal, settings: Online) -> Result<Tracker<'m>> {
+fn follow(model: &System, outputs: &Signal, settings: Online) -> Result<Tracker> {
     model.track(outputs, Some(&impulse(outputs.n_time())), settings, stream(20, 0))
 }
 

@@ -292,7 +292,7 @@ fn a_refused_observation_leaves_all_candidates_as_they_were() {
     ] {
         let error = tracker.observe(&y, &u).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
-        assert!(tracker.trackers().iter().all(|t: &Tracker<'_>| t.n_observed_steps() == 0));
+        assert!(tracker.trackers().iter().all(|t: &Tracker| t.n_observed_steps() == 0));
     }
 }
 

@@ -33,12 +33,12 @@ fn member(model: &System, n_time: usize, i: u64) -> (Signal, Signal) {
     (outputs, inputs)
 }
 
-fn track<'m>(model: &'m System, outputs: &Signal, inputs: &Signal, settings: Online) -> Tracker<'m> {
+fn track(model: &System, outputs: &Signal, inputs: &Signal, settings: Online) -> Tracker {
     model.track(outputs, Some(inputs), settings, stream(61, 0)).unwrap()
 }
 
 /// Everything that a caller can see, to the bit.
-fn bits(tracker: &mut Tracker<'_>) -> Vec<u64> {
+fn bits(tracker: &mut Tracker) -> Vec<u64> {
     let posterior = tracker.posterior().unwrap();
     let mut all: Vec<f64> = [posterior.draws().values(), posterior.weights()].concat();
     all.push(tracker.log_evidence().unwrap());

@@ -29,7 +29,7 @@ fn member(model: &System, n_time: usize) -> (Signal, Signal) {
 }
 
 /// Takes steps, forecasts after each fourth, and gives all that can be seen, to the bit.
-fn go_on(tracker: &mut Tracker<'_>, (outputs, inputs): &(Signal, Signal)) -> Vec<u64> {
+fn go_on(tracker: &mut Tracker, (outputs, inputs): &(Signal, Signal)) -> Vec<u64> {
     let mut seen = vec![];
     for t in tracker.n_observed_steps()..outputs.n_time() {
         tracker.observe(outputs.row(t), inputs.row(t)).unwrap();
@@ -75,7 +75,7 @@ fn a_restored_tracker_goes_on_to_the_same_bits() {
 fn observations_that_nothing_fits_survive_storing() {
     let model = family();
     let mut tracker = Tracker::new(&model, settings(NoiseBelief::Learned), stream(82, 0)).unwrap();
-    let run = |tracker: &mut Tracker<'_>, from: usize, to: usize| {
+    let run = |tracker: &mut Tracker, from: usize, to: usize| {
         for t in from..to {
             tracker.observe(&[if t == 3 { 1e30 } else { 0.1 }], &[0.0]).unwrap();
         }

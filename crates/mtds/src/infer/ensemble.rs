@@ -135,7 +135,7 @@ impl Ensemble {
         outputs: &Signal,
         inputs: Option<&Signal>,
         random: Random,
-    ) -> Result<EnsembleTracker<'_>> {
+    ) -> Result<EnsembleTracker> {
         crate::base::emission::check_inputs(inputs, outputs.n_time(), self.candidates[0].model.d_input())?;
         let mut tracker = EnsembleTracker::new(self, random)?;
         for (t, y) in outputs.rows().enumerate() {

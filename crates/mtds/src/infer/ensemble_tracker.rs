@@ -16,9 +16,9 @@ use crate::random::Random;
 ///
 /// Candidates run in parallel, each with random numbers of its own.
 #[derive(Debug)]
-pub struct EnsembleTracker<'e> {
-    ensemble: &'e Ensemble,
-    trackers: Vec<Tracker<'e>>,
+pub struct EnsembleTracker {
+    ensemble: Ensemble,
+    trackers: Vec<Tracker>,
     /// Values observed of each output, `d_obs`.
     n_observed: Vec<usize>,
     /// log p_k(y_{1:t}) at the last update, in data units.
@@ -28,7 +28,7 @@ pub struct EnsembleTracker<'e> {
     log_evidence: Option<f64>,
 }
 
-impl<'e> EnsembleTracker<'e> {
+impl EnsembleTracker {
     /// Before the first observation.
     ///
     /// The first candidate takes its random numbers from `random` itself, so that an ensemble of one is a [`Tracker`]
@@ -36,7 +36,7 @@ impl<'e> EnsembleTracker<'e> {
     ///
     /// # Errors
     /// Settings out of range.
-    pub fn new(ensemble: &'e Ensemble, random: Random) -> Result<Self> {
+    pub fn new(ensemble: &Ensemble, random: Random) -> Result<Self> {
         let candidates = ensemble.candidates();
         let trackers = candidates
             .iter()
@@ -44,7 +44,7 @@ impl<'e> EnsembleTracker<'e> {
             .map(|(candidate, random)| Tracker::new(&candidate.model, candidate.online.clone(), random))
             .collect::<Result<Vec<_>>>()?;
         Ok(Self {
-            ensemble,
+            ensemble: ensemble.clone(),
             trackers,
             n_observed: vec![0; ensemble.d_obs()],
             log_evidences: vec![0.0; candidates.len()],
@@ -55,17 +55,17 @@ impl<'e> EnsembleTracker<'e> {
 
     /// The ensemble that is followed.
     #[must_use]
-    pub fn ensemble(&self) -> &'e Ensemble {
-        self.ensemble
+    pub fn ensemble(&self) -> &Ensemble {
+        &self.ensemble
     }
 
     /// The trackers of the candidates, with the posterior under each.
     #[must_use]
-    pub fn trackers(&self) -> &[Tracker<'e>] {
+    pub fn trackers(&self) -> &[Tracker] {
         &self.trackers
     }
 
-    pub(crate) fn trackers_mut(&mut self) -> &mut [Tracker<'e>] {
+    pub(crate) fn trackers_mut(&mut self) -> &mut [Tracker] {
         &mut self.trackers
     }
 
@@ -129,10 +129,7 @@ impl<'e> EnsembleTracker<'e> {
     }
 
     /// `work` on every tracker in parallel; the first error in order.
-    fn each<T: Send>(
-        &mut self,
-        work: impl Fn(&mut Tracker<'e>) -> Result<T> + Send + Sync,
-    ) -> Result<Vec<T>> {
+    fn each<T: Send>(&mut self, work: impl Fn(&mut Tracker) -> Result<T> + Send + Sync) -> Result<Vec<T>> {
         let results: Vec<Result<T>> = self.trackers.par_iter_mut().map(work).collect();
         results.into_iter().collect()
     }
@@ -153,7 +150,7 @@ impl<'e> EnsembleTracker<'e> {
         self.weights = shares(&joint(power)).map_or(prior, |(weights, _)| weights);
     }
 
-    fn in_data_units(&self, tracker: &Tracker<'_>) -> f64 {
+    fn in_data_units(&self, tracker: &Tracker) -> f64 {
         let scaling = tracker.model().scaling();
         let counts = self.n_observed.iter().enumerate();
         let log_jacobian: f64 = counts.map(|(d, &n)| n as f64 * scaling.scale(d).ln()).sum();

@@ -34,7 +34,7 @@ impl Followed<'_> {
     pub fn each<T: Send>(
         &self,
         sequences: &[usize],
-        keep: &(dyn Fn(usize, &mut Tracker<'_>) -> Result<T> + Sync),
+        keep: &(dyn Fn(usize, &mut Tracker) -> Result<T> + Sync),
         progress: &mut dyn FnMut(usize),
     ) -> Result<Vec<T>> {
         let mut all = Vec::with_capacity(sequences.len());
@@ -47,7 +47,7 @@ impl Followed<'_> {
     }
 
     /// One sequence. A few updates on the way find the posterior more surely than one at the end.
-    fn one(&self, i: usize) -> Result<Tracker<'_>> {
+    fn one(&self, i: usize) -> Result<Tracker> {
         let sequence = self.family.sequence(i);
         let every = sequence.n_time().div_ceil(4).max(10);
         let settings = Online { every, ..self.online.clone() };
@@ -61,7 +61,7 @@ impl Followed<'_> {
     /// # Errors
     /// Sequences that the model cannot take.
     pub fn log_evidences(&self, sequences: &[usize], progress: &mut dyn FnMut(usize)) -> Result<Vec<f64>> {
-        let one = |i: usize, tracker: &mut Tracker<'_>| {
+        let one = |i: usize, tracker: &mut Tracker| {
             let units = self.model.scaling().log_unit(self.family.sequence(i).outputs());
             Ok(tracker.log_evidence().unwrap_or(f64::NEG_INFINITY) - units)
         };
@@ -74,7 +74,7 @@ impl Followed<'_> {
     /// Sequences that the model cannot take; none at all.
     pub fn codes(&self, sequences: &[usize], progress: &mut dyn FnMut(usize)) -> Result<GaussianMixture> {
         let k = self.model.d_code();
-        let one = |_: usize, tracker: &mut Tracker<'_>| {
+        let one = |_: usize, tracker: &mut Tracker| {
             let posterior = tracker.update()?;
             let (mean, covariance, d) = (posterior.mean(), posterior.covariance(), posterior.dim());
             let rows = covariance.chunks_exact(d).take(k);

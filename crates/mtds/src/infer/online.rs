@@ -99,9 +99,8 @@ pub(super) struct Anchor {
 
 /// The posterior of one sequence, followed online.
 #[derive(Debug)]
-pub struct Tracker<'m> {
-    model: &'m System,
-    parameters: Vec<f32>,
+pub struct Tracker {
+    model: System,
     pub(super) settings: Online,
     pub(super) random: Random,
     pub(super) anchor: Anchor,
@@ -121,12 +120,12 @@ pub struct Tracker<'m> {
     pub(super) evidence_before: f64,
 }
 
-impl<'m> Tracker<'m> {
+impl Tracker {
     /// Before the first observation.
     ///
     /// # Errors
     /// Settings out of range.
-    pub fn new(model: &'m System, settings: Online, random: Random) -> Result<Self> {
+    pub fn new(model: &System, settings: Online, random: Random) -> Result<Self> {
         settings.validate()?;
         let too_short = |&history: &usize| 2 * settings.apart(history) <= model.seed_steps();
         if let Some(history) = settings.history.filter(too_short) {
@@ -138,8 +137,7 @@ impl<'m> Tracker<'m> {
         }
         let prior = settings.noise.extend(&model.prior().mixture(model.d_code())?)?;
         Ok(Self {
-            model,
-            parameters: model.parameters_as(),
+            model: model.clone(),
             settings,
             random,
             anchor: Anchor { step: 0, prior, state: None, log_evidence: 0.0 },
@@ -156,8 +154,8 @@ impl<'m> Tracker<'m> {
 
     /// The model that is followed.
     #[must_use]
-    pub fn model(&self) -> &'m System {
-        self.model
+    pub fn model(&self) -> &System {
+        &self.model
     }
 
     /// Observations so far.
@@ -258,7 +256,7 @@ impl<'m> Tracker<'m> {
         let (outputs, inputs) = self.history()?;
         let group = self.group(&outputs, inputs.as_ref())?;
         let state = self.anchor.state.as_ref();
-        let target = CodeTarget::new(self.model, &self.parameters, &self.anchor.prior, group, state);
+        let target = CodeTarget::new(&self.model, self.model.parameters(), &self.anchor.prior, group, state);
         let (settings, prior) = (&self.settings.importance, &self.anchor.prior);
         let previous = self.posterior.as_ref().and_then(Posterior::mixture);
         let starts = self.settings.mode_starts;
@@ -283,7 +281,7 @@ impl<'m> Tracker<'m> {
 
     /// Takes the inputs of the last step (model units) through the front.
     fn take_inputs(&mut self, inputs: Vec<f64>) -> Result<()> {
-        let (model, n) = (self.model, self.n_observed_steps());
+        let (model, n) = (self.model.clone(), self.n_observed_steps());
         let width = inputs.len();
         if model.spec().front.is_none() || width == 0 {
             self.inputs.extend(inputs);
@@ -392,7 +390,7 @@ impl<'m> Tracker<'m> {
         let (outputs, inputs) = self.history()?;
         let group = &self.group(&outputs, inputs.as_ref())?;
         let start = self.anchor.state.as_ref();
-        Ok(Observed { model: self.model, parameters: &self.parameters, group, start }.beliefs(points))
+        Ok(Observed { model: &self.model, parameters: self.model.parameters(), group, start }.beliefs(points))
     }
 
     /// Random numbers for what is drawn from the posterior.
@@ -420,7 +418,7 @@ impl System {
         inputs: Option<&Signal>,
         settings: Online,
         random: Random,
-    ) -> Result<Tracker<'_>> {
+    ) -> Result<Tracker> {
         crate::base::emission::check_inputs(inputs, outputs.n_time(), self.d_input())?;
         let mut tracker = Tracker::new(self, settings, random)?;
         for (t, y) in outputs.rows().enumerate() {

@@ -180,7 +180,7 @@ impl TrackerState {
     }
 }
 
-impl<'m> Tracker<'m> {
+impl Tracker {
     /// What this tracker knows, to be stored.
     #[must_use]
     pub fn state(&self) -> TrackerState {
@@ -204,7 +204,7 @@ impl<'m> Tracker<'m> {
     /// # Errors
     /// [`Error::Shape`] for a state of a model of other sizes, or whose parts contradict each other;
     /// [`Error::NotFinite`]; [`Error::Setting`] for settings out of range.
-    pub fn restore(model: &'m System, state: TrackerState) -> Result<Self> {
+    pub fn restore(model: &System, state: TrackerState) -> Result<Self> {
         state.check(&Sizes::of(model, &state.settings))?;
         let TrackerState { settings, random, anchor, next_anchor, outputs, inputs, posterior, .. } = state;
         let (front, seed_inputs) = (state.front, state.seed_inputs);

@@ -55,12 +55,12 @@ impl Ahead<'_> {
         weights: Vec<f64>,
         random: &mut Random,
     ) -> Result<Forecast> {
-        let parameters = self.model.parameters_as::<f32>();
+        let parameters = self.model.parameters();
         let points = self.points;
         let codes = CodePacks::<f32>::from_fn(points.len(), points.dim(), |i, d| points.column(d)[i]);
         let seeds: Vec<u64> = (0..codes.n_packs()).map(|_| random.random()).collect();
         let ahead = |(pack, &seed): (usize, &u64)| {
-            dispatch(AheadPack { ahead: self, parameters: &parameters, codes: &codes, pack, seed })
+            dispatch(AheadPack { ahead: self, parameters, codes: &codes, pack, seed })
         };
         let packs: Vec<Outcome> = seeds.par_iter().enumerate().map(ahead).collect();
         let mut all = Outcome::default();

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// Most posterior draws that a forecast keeps; more are thinned by systematic resampling.
 pub const MAX_DRAWS: usize = 1000;
 
-impl Tracker<'_> {
+impl Tracker {
     /// The forecast of the next `n_time` steps, in data units.
     ///
     /// # Shapes
@@ -27,7 +27,7 @@ impl Tracker<'_> {
     /// No steps asked for; future inputs missing, too short, of the wrong width or not finite.
     pub fn forecast(&mut self, n_time: usize, future_inputs: Option<&Signal>) -> Result<Forecast> {
         check_horizon(n_time)?;
-        let model = self.model();
+        let model = &self.model().clone();
         let inputs = future_inputs_of(model, self.n_observed_steps(), n_time, future_inputs)?;
         let inputs = self.drive_on(inputs)?;
         let posterior = self.update()?.clone();

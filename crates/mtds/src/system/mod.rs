@@ -22,20 +22,22 @@ pub use particles::{CodePacks, Gradient, LogLikelihoods, Weights};
 pub use simulate::{Rollout, Start};
 pub use spec::Architecture;
 
+use std::sync::Arc;
+
 use crate::base::Base;
 use crate::family::Scaling;
 use crate::generator::{Layout, Prior, Role, Tensor};
 use crate::kernel::Real;
 use crate::{Error, Result};
 
-/// A multi-task dynamical system.
+/// A multi-task dynamical system: never changed, and cheap to clone, since clones share what it is made of.
 #[derive(Clone, Debug)]
 pub struct System {
-    spec: Architecture,
-    layout: Layout,
-    scaling: Scaling,
-    prior: Prior,
-    parameters: Vec<f32>,
+    spec: Arc<Architecture>,
+    layout: Arc<Layout>,
+    scaling: Arc<Scaling>,
+    prior: Arc<Prior>,
+    parameters: Arc<[f32]>,
 }
 
 impl System {
@@ -54,8 +56,14 @@ impl System {
                 format!("{} outputs and {} inputs", sizes.0, sizes.1),
             ));
         }
-        let model = Self { spec, layout, scaling, prior: Prior::StandardNormal, parameters: vec![] };
-        model.with_parameters(parameters)
+        let system = Self {
+            spec: Arc::new(spec),
+            layout: Arc::new(layout),
+            scaling: Arc::new(scaling),
+            prior: Arc::new(Prior::StandardNormal),
+            parameters: Arc::new([]),
+        };
+        system.with_parameters(parameters)
     }
 
     /// The same model with other parameters.
@@ -73,7 +81,7 @@ impl System {
                 return Err(Error::NotFinite { what, value: f64::from(*bad), hint: "" });
             }
         }
-        self.parameters = parameters;
+        self.parameters = parameters.into();
         Ok(self)
     }
 
@@ -83,7 +91,7 @@ impl System {
     /// As [`Prior::check`]: a prior over codes of another length, or one that is no density.
     pub fn with_prior(mut self, prior: Prior) -> Result<Self> {
         prior.check(self.d_code())?;
-        self.prior = prior;
+        self.prior = Arc::new(prior);
         Ok(self)
     }
 
@@ -197,8 +205,10 @@ impl System {
             let (what, hint) = ("factor of the process noise".to_owned(), "; expected a number above 0");
             return Err(Error::NotFinite { what, value: factor, hint });
         }
-        self.parameters[logs].iter_mut().for_each(|log| *log += factor.ln() as f32);
-        self.parameters[mixing.unwrap_or(0..0)].iter_mut().for_each(|entry| *entry *= factor as f32);
+        let mut parameters = self.parameters.to_vec();
+        parameters[logs].iter_mut().for_each(|log| *log += factor.ln() as f32);
+        parameters[mixing.unwrap_or(0..0)].iter_mut().for_each(|entry| *entry *= factor as f32);
+        self.parameters = parameters.into();
         Ok(Some(self))
     }
 

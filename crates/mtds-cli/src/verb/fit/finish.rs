@@ -114,7 +114,7 @@ fn members(
     seed: u64,
     progress: &mut Progress,
 ) -> Result<Vec<Member>> {
-    let one = |i: usize, tracker: &mut Tracker<'_>| {
+    let one = |i: usize, tracker: &mut Tracker| {
         let (sequence, posterior) = (family.sequence(i), tracker.update()?);
         Ok(Member {
             id: sequence.id().to_owned(),

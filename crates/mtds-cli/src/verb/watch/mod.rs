@@ -90,7 +90,7 @@ struct Watch<'a> {
     plan: &'a WatchPlan,
     /// All but its sequences is up to date.
     stand: Snapshot,
-    series: AllSeries<'a>,
+    series: AllSeries,
 }
 
 impl<'a> Watch<'a> {

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// One sequence.
-struct Followed<'m> {
-    tracker: Tracker<'m>,
+struct Followed {
+    tracker: Tracker,
     /// Values observed of each output.
     n_values: Vec<u64>,
     time: Option<Value>,
@@ -29,17 +29,17 @@ pub(super) struct StoredSeries {
 }
 
 /// All sequences.
-pub(super) struct AllSeries<'m> {
-    model: &'m System,
+pub(super) struct AllSeries {
+    model: System,
     online: Online,
     seed: u64,
-    followed: BTreeMap<String, Followed<'m>>,
+    followed: BTreeMap<String, Followed>,
 }
 
-impl<'m> AllSeries<'m> {
+impl AllSeries {
     /// None yet.
-    pub(super) fn new(model: &'m System, online: Online, seed: u64) -> Self {
-        Self { model, online, seed, followed: BTreeMap::new() }
+    pub(super) fn new(model: &System, online: Online, seed: u64) -> Self {
+        Self { model: model.clone(), online, seed, followed: BTreeMap::new() }
     }
 
     /// Those of a snapshot.
@@ -51,7 +51,7 @@ impl<'m> AllSeries<'m> {
             if n_values.len() != self.model.base().d_obs() {
                 bail!("series `{name}`: counts {} outputs, the model has others", n_values.len());
             }
-            let tracker = Tracker::restore(self.model, tracker)?;
+            let tracker = Tracker::restore(&self.model, tracker)?;
             self.followed.insert(name, Followed { tracker, n_values, time });
         }
         Ok(())
@@ -59,7 +59,7 @@ impl<'m> AllSeries<'m> {
 
     /// As they are to be stored.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
-        let one = |(name, series): (&String, &Followed<'m>)| {
+        let one = |(name, series): (&String, &Followed)| {
             let (n_values, time) = (series.n_values.clone(), series.time.clone());
             (name.clone(), StoredSeries { tracker: series.tracker.state(), n_values, time })
         };
@@ -90,7 +90,7 @@ impl<'m> AllSeries<'m> {
         }
         if is_new {
             let random = stream(self.seed, fnv(seen.series.as_bytes()));
-            let tracker = Tracker::new(self.model, self.online.clone(), random)?;
+            let tracker = Tracker::new(&self.model, self.online.clone(), random)?;
             let n_values = vec![0; seen.outputs.len()];
             self.followed.insert(seen.series.clone(), Followed { tracker, n_values, time: None });
         }
@@ -114,7 +114,7 @@ impl<'m> AllSeries<'m> {
     }
 }
 
-impl Followed<'_> {
+impl Followed {
     fn observe(&mut self, seen: &Observation, plan: &WatchPlan) -> Result<Value> {
         self.check_time(seen)?;
         self.tracker.observe(&seen.outputs, &seen.inputs)?;

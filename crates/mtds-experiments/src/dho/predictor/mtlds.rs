@@ -22,8 +22,8 @@ pub struct Mtlds {
     seed: u64,
 }
 
-struct MtldsFollower<'a> {
-    tracker: EnsembleTracker<'a>,
+struct MtldsFollower {
+    tracker: EnsembleTracker,
 }
 
 impl Mtlds {
@@ -72,7 +72,7 @@ impl Predictor for Mtlds {
     }
 }
 
-impl Follower for MtldsFollower<'_> {
+impl Follower for MtldsFollower {
     fn observe(&mut self, outputs: &[f64]) -> Result<()> {
         let inputs = impulse(self.tracker.n_observed_steps(), outputs.len());
         for (y, u) in outputs.chunks_exact(1).zip(inputs.rows()) {
