@@ -60,6 +60,10 @@ impl Choices {
         if is_there && self.bottleneck == 0 {
             return Err(Error::setting("bottleneck", "found 0; expected 1 or more behind a network"));
         }
+        if !is_there && self.front_rate != 1.0 {
+            let why = format!("found {}, but {UNUSED}; ask for one by `front`, too", self.front_rate);
+            return Err(Error::setting("front_rate", why));
+        }
         if !(self.front_rate > 0.0 && self.front_rate <= 100.0) {
             let why = format!("found {}; expected above 0, at most 100", self.front_rate);
             return Err(Error::setting("front_rate", why));

@@ -68,6 +68,24 @@ fn fronts_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn what_only_a_front_has_is_refused_without_one() {
+    let bad = [
+        ("front_rate", Wishes { front_rate: Some(0.1), ..Wishes::default() }),
+        ("front_seed", Wishes { front_seed: Some(3), ..Wishes::default() }),
+        ("front_skip", Wishes { front_skip: Some(true), ..Wishes::default() }),
+        ("bottleneck", Wishes { bottleneck: Some(2), ..Wishes::default() }),
+    ];
+    for (key, wishes) in bad {
+        match resolve(&wishes, &facts(40, 60, 2, Drive::Ongoing)) {
+            Err(Error::Setting { name, why }) => {
+                assert!(name == key && why.contains("`front`, too"), "{why}")
+            }
+            other => panic!("{key}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn the_base_model_and_the_way_to_learn_follow_from_the_family() {
     let of = |wishes: Wishes, facts: &Facts| {
         let (choices, _) = resolve(&wishes, facts).unwrap();
