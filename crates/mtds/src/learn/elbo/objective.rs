@@ -10,6 +10,7 @@ use super::{
 };
 use crate::Result;
 use crate::generator::Skip;
+use crate::learn::rules::holds_weights;
 use crate::learn::{Objective, ParameterGroup, StepReport};
 use crate::random::Random;
 use crate::system::OwnCodes;
@@ -104,18 +105,17 @@ impl Objective for VariationalObjective {
     fn groups(&self) -> Vec<ParameterGroup> {
         let n = self.n_codes();
         let mut groups = self.settings.rules().groups(&self.model, n);
+        let tensors = self.model.tensors();
+        let is_matrix = |name: &str| tensors.iter().any(|t| t.name == name && t.shape.len() == 2);
         for group in &mut groups {
-            let is_shared = group.name.starts_with("shared.");
-            let rule = match group.name.split('.').next() {
-                Some("shared") => self.settings.shared,
-                Some("front") => self.settings.front,
-                _ => self.settings.generator,
+            let tensor = group.name.split('/').next().unwrap_or_default();
+            let (rule, are_weights) = match tensor.split_once('.') {
+                Some(("shared", block)) => (self.settings.shared, holds_weights(block)),
+                Some(("front", _)) => (self.settings.front, is_matrix(tensor)),
+                _ => (self.settings.generator, is_matrix(tensor)),
             };
             group.rate *= rule.rate as f32;
-            let penalised = if is_shared { group.name != "shared.noise" } else { group.l2 > 0.0 };
-            if penalised {
-                group.l2 = (rule.l2 / n as f64) as f32;
-            }
+            group.l2 = if are_weights { (rule.l2 / n as f64) as f32 } else { 0.0 };
         }
         let beliefs = self.settings.beliefs;
         let beliefs = GroupRule { l2: beliefs.l2 / n as f64, ..beliefs };

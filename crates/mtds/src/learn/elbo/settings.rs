@@ -100,7 +100,7 @@ pub struct Variational {
     pub rates: Vec<(String, f64)>,
     /// Rule of the generator φ; its penalty is on weight matrices.
     pub generator: GroupRule,
-    /// Rule of the shared blocks; its penalty leaves the noise alone.
+    /// Rule of the shared blocks; its penalty is on those that multiply a state or an input.
     pub shared: GroupRule,
     /// Rule of the network before the base model; its penalty is on weight matrices. Where it learns ten to fifty times slower than the
     /// rest, the code tells more (Bird & Williams 2020).

@@ -1,7 +1,10 @@
 //! Whole runs: phases, exact resume, trouble that is said.
 
 use super::*;
+use crate::base::StochasticLds;
+use crate::base::emission::NoiseForm;
 use crate::family::{Sequence, Signal};
+use crate::front::Front;
 use crate::learn::{Checkpoint, ScalingRule};
 use crate::system::{OwnCodes, OwnPull};
 
@@ -97,6 +100,45 @@ fn a_search_jumps_to_the_best_point_and_only_upwards() {
         }
         assert!(!jumps || after[n_model..n_model + 4].iter().all(|z| z.abs() < 5.0));
     }
+}
+
+/// Penalties of the groups whose name begins so.
+fn penalties(objective: &VariationalObjective, start: &str) -> Vec<(String, f32)> {
+    let groups = objective.groups().into_iter().filter(|group| group.name.starts_with(start));
+    groups.map(|group| (group.name, group.l2)).collect()
+}
+
+#[test]
+fn the_front_is_penalised_where_the_generator_is_not() {
+    let spec = Architecture::new(Lds::new(3, 2, 2), 2).behind(Front::new(1, 4, 2));
+    let model = System::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap();
+    let rule = GroupRule { rate: 1.0, l2: 0.6 };
+    let settings = Variational { front: rule, ..Variational::default() };
+    let objective = VariationalObjective::new(model, &family(true), None, settings).unwrap();
+    let found = penalties(&objective, "front.");
+    assert!(found.iter().any(|(_, l2)| (l2 - 0.2).abs() < 1e-6), "{found:?}");
+    assert!(found.iter().all(|(name, l2)| name.contains("bias") == (*l2 == 0.0)), "{found:?}");
+    assert!(penalties(&objective, "generator.").iter().all(|(_, l2)| *l2 == 0.0));
+}
+
+#[test]
+fn the_penalty_on_shared_blocks_pulls_weights_and_no_log_deviation() {
+    let base = StochasticLds { process_noise: NoiseForm::Full, ..StochasticLds::new(3, 2, 1) };
+    let spec = ["emission", "feedthrough", "decay", "offset", "input"]
+        .into_iter()
+        .fold(Architecture::new(base, 2), Architecture::share);
+    let model = System::initialise(spec, Scaling::identity(2, 1), &mut stream(3, 0)).unwrap();
+    let settings = Variational { shared: GroupRule { rate: 1.0, l2: 0.6 }, ..Variational::default() };
+    let objective = VariationalObjective::new(model, &family(true), None, settings).unwrap();
+    let (pulled, free): (Vec<_>, Vec<_>) =
+        penalties(&objective, "shared.").into_iter().partition(|(_, l2)| *l2 > 0.0);
+    let names =
+        |groups: Vec<(String, f32)>| -> Vec<String> { groups.into_iter().map(|(name, _)| name).collect() };
+    assert_eq!(names(pulled), ["shared.input", "shared.emission", "shared.feedthrough"]);
+    assert_eq!(
+        names(free),
+        ["shared.decay", "shared.offset", "shared.noise", "shared.process_noise", "shared.process_mixing"]
+    );
 }
 
 #[test]
