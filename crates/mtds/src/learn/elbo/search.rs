@@ -1,8 +1,9 @@
 //! A global search for codes: a belief jumps to the best of many points of the prior where that beats its mean.
 //!
 //! ```text
-//! μ_j ← argmax over z ∈ {μ_j, z_1 … z_M} of log p(Y_j | z) + log p(z),      z_m: shifted Sobol points of N(0, I)
+//! μ_j ← argmax over z ∈ {μ_j, z_1 … z_M} of τ log p(Y_j | z) + β log p(z),      z_m: shifted Sobol points of N(0, I)
 //! ```
+//! with temperature τ and weight β of the step, as in the bound: in the hard phase β = 0, and the prior has no say.
 //! Where the likelihood has many modes (a frequency that is off by half a turn), gradients keep a belief at the one it
 //! started in. Deviations stay as they are. The points are those of the step, so that a resumed run finds the same.
 
@@ -50,8 +51,14 @@ impl VariationalObjective {
         let code_of = &self.data.code_of;
         let codes = OwnCodes::from_fn(code_of.len(), n_points, k, |i, m, d| candidate(code_of[i], m, d));
         let found = self.model.own_gradient(model, &codes, &self.data.batch, OwnPull::Nothing);
-        let log_prior = |j: usize, m: usize| -0.5 * (0..k).map(|d| candidate(j, m, d).powi(2)).sum::<f64>();
-        let best = best_points(&found.log_likelihoods, &self.members, n_points, log_prior);
+        let terms = self.terms(step);
+        let value = |j: usize, m: usize| {
+            let likelihoods = self.members[j].iter().map(|i| found.log_likelihoods[i * n_points + m]);
+            let log_prior = -0.5 * (0..k).map(|d| candidate(j, m, d).powi(2)).sum::<f64>();
+            terms.temperature * likelihoods.sum::<f64>() + terms.divergence_weight * log_prior
+        };
+        let best: Vec<usize> =
+            (0..self.members.len()).map(|j| best_point(n_points, |m| value(j, m))).collect();
         for (j, &m) in best.iter().enumerate().filter(|(_, m)| **m > 0) {
             (0..k).for_each(|d| beliefs[j * k + d] = points[m * k + d] as f32);
         }
@@ -69,18 +76,8 @@ impl VariationalObjective {
     }
 }
 
-/// For each code the place of its best point; 0, the mean, unless another is better.
-fn best_points(
-    likelihoods: &[f64],
-    members: &[Vec<usize>],
-    n_points: usize,
-    log_prior: impl Fn(usize, usize) -> f64,
-) -> Vec<usize> {
-    let value = |j: usize, m: usize| {
-        log_prior(j, m) + members[j].iter().map(|i| likelihoods[i * n_points + m]).sum::<f64>()
-    };
+/// The place of the best point; 0, the mean, unless another is better.
+fn best_point(n_points: usize, value: impl Fn(usize) -> f64) -> usize {
     // A value that is no number is never better.
-    let best =
-        |j: usize| (1..n_points).fold(0, |best, m| if value(j, m) > value(j, best) { m } else { best });
-    (0..members.len()).map(best).collect()
+    (1..n_points).fold(0, |best, m| if value(m) > value(best) { m } else { best })
 }

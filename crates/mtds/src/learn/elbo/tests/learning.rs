@@ -5,6 +5,7 @@ use crate::base::StochasticLds;
 use crate::base::emission::NoiseForm;
 use crate::family::{Sequence, Signal};
 use crate::front::Front;
+use crate::learn::rules::log_noise_places;
 use crate::learn::{Checkpoint, ScalingRule};
 use crate::system::{OwnCodes, OwnPull};
 
@@ -100,6 +101,36 @@ fn a_search_jumps_to_the_best_point_and_only_upwards() {
         }
         assert!(!jumps || after[n_model..n_model + 4].iter().all(|z| z.abs() < 5.0));
     }
+}
+
+/// Under wide noise the prior outweighs the likelihood of a belief far out, but not in the hard phase, nor where the temperature makes the
+/// likelihood count for more.
+#[test]
+fn jumps_of_the_code_search_follow_temperature_and_hard_phase() {
+    let after_search = |settings: Variational| {
+        let spec =
+            Architecture::new(Lds::new(1, 1, 0), 1).fix("emission", 0.0).share("decay").skip(Skip::Affine);
+        let model = System::initialise(spec, Scaling::identity(1, 0), &mut stream(3, 0)).unwrap();
+        // ŷ = z with s = 10 for sequences of 20 steps around 6 and −6: the posterior mean of the first is 1.
+        let mut parameters = vec![0.0; model.n_parameters()];
+        let weight = model.tensors().into_iter().find(|t| t.name == "generator.0.weight").unwrap();
+        parameters[weight.start + model.layout().block("offset").unwrap().slot] = 1.0;
+        parameters[log_noise_places(&model).start] = 10.0f32.ln();
+        let model = model.with_parameters(parameters).unwrap();
+        let search = Some(CodeSearch { every: 1, until: 10, points: 500 });
+        let settings = Variational { search, ..settings };
+        let mut objective = VariationalObjective::new(model, &levels(6.0), None, settings).unwrap();
+        let mut parameters = objective.first_parameters(&mut stream(8, 0));
+        let n_model = objective.model().n_parameters();
+        parameters[n_model] = 6.0;
+        objective.finish_step(&mut parameters, 1);
+        parameters[n_model]
+    };
+    let plain = after_search(Variational::default());
+    assert!((plain - 1.0).abs() < 0.2, "{plain}");
+    let hard = hard(5, HardEnding::Unchanged);
+    assert_eq!(after_search(Variational { hard, ..Variational::default() }), 6.0);
+    assert_eq!(after_search(Variational { temperature: constant(100.0), ..Variational::default() }), 6.0);
 }
 
 /// Penalties of the groups whose name begins so.
