@@ -122,7 +122,7 @@ fn collapse_is_said_with_what_to_try() {
         text.push_str(&format!("s{i},{t},{}\n", noise.normal()));
     }
     fs::write(folder.path().join("level.csv"), text).expect("written");
-    let options = "--learn elbo --code 1 --state 1 --hidden 4 --adapt offset --share noise --refine-steps 800 \
+    let options = "--learn elbo --code 1 --state 1 --hidden 4 --adapt offset --share noise --fix rest --refine-steps 800 \
                    --l2 400 --kl-warmup 0 --validation 0 --start-noise 0.9 --least-noise 0.5 -q";
     let said = must(folder.path(), &format!("fit level.csv -o model {options}"));
     assert!(

@@ -79,6 +79,22 @@ fn runs(page: &str, fewest: usize, leaves: &[&str]) {
     for file in leaves {
         assert!(folder.path().join(file).exists(), "{file}");
     }
+    for entry in fs::read_dir(folder.path()).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.join("model.safetensors").exists() {
+            explains_something(folder.path(), &path);
+        }
+    }
+}
+
+/// A model whose rollouts are constant explains nothing, and no exit status says so.
+#[track_caller]
+fn explains_something(folder: &Path, model: &Path) {
+    let output = command(folder, &format!("inspect {} --json", model.display())).output().expect("starts");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = found["explained"].as_array().expect("rows");
+    let most = rows.iter().filter_map(|row| row["with_code"].as_f64()).fold(0.0, f64::max);
+    assert!(most > 0.02, "{}: {rows:?}", model.display());
 }
 
 #[test]

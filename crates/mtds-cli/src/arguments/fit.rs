@@ -90,13 +90,17 @@ pub struct FitArguments {
     #[arg(long, value_name = "WIDTHS", value_delimiter = ',', help_heading = "Model")]
     pub hidden: Option<Vec<usize>>,
 
-    /// Blocks of parameters that the code adapts
+    /// Let the code adapt these blocks of parameters, too; `rest` for all that are not named
     #[arg(long, value_name = "BLOCKS", value_delimiter = ',', help_heading = "Model")]
     pub adapt: Option<Vec<String>>,
 
-    /// Blocks of parameters that are learned and the same for all members
+    /// Learn these blocks of parameters, but the same for all members; `rest` for all that are not named
     #[arg(long, value_name = "BLOCKS", value_delimiter = ',', help_heading = "Model")]
     pub share: Option<Vec<String>>,
+
+    /// Hold these blocks of parameters where learning would begin; `rest` for all that are not named
+    #[arg(long, value_name = "BLOCKS", value_delimiter = ',', help_heading = "Model")]
+    pub fix: Option<Vec<String>>,
 
     /// Where codes of new members are expected
     #[arg(long, value_enum, help_heading = "Model")]

@@ -188,6 +188,7 @@ fn wishes(typed: &FitArguments) -> Wishes {
         hidden: typed.hidden.clone(),
         adapt: typed.adapt.clone(),
         share: typed.share.clone(),
+        fix: typed.fix.clone(),
         scaling: typed.scaling.map(scaling),
         segment: typed.segment,
         validation: typed.validation,

@@ -4,6 +4,7 @@ use mtds::base::{Base, Pharmacodynamic};
 use mtds::baseline::LikelihoodObjective;
 use mtds::family::{Family, SplitPlan, Strata};
 use mtds::infer::Online;
+use mtds::learn::choice::REST;
 use mtds::learn::{
     Choices, CodeUsage, CourseData, Facts, Interpolation, LearnRule, LearnedNetwork, Learner, Progress,
     Schedule, Status, Trainer, TrainingPlan, Wishes,
@@ -57,6 +58,7 @@ impl Way {
             code: Some(settings.code),
             adapt: names(&ADAPT),
             share: names(&SHARE),
+            fix: names(&[REST]),
             effort: Some(settings.effort),
             learn: Some(match self {
                 Self::Mco => LearnRule::Mco,

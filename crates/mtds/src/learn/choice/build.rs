@@ -48,7 +48,7 @@ impl Choices {
                 (true, _, _) => spec.adapt(block.name),
                 (_, true, _) => spec.share(block.name),
                 (_, _, Role::Fixed(value)) => spec.fix(block.name, *value),
-                _ => spec.fix(block.name, 0.0),
+                _ => spec.fix(block.name, block.mean),
             }
         })
     }

@@ -11,6 +11,7 @@ mod build;
 mod facts;
 mod layered;
 mod new_members;
+mod roles;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use facts::{Drive, Facts};
 pub use layered::LAYERED;
+pub use roles::REST;
 
 use super::{PriorRule, ScalingRule};
 
@@ -68,7 +70,8 @@ macro_rules! keys {
             /// These wishes, and for keys that they leave out those of `other`.
             #[must_use]
             pub fn or(self, other: Self) -> Self {
-                Self { $($key: self.$key.or(other.$key),)* }
+                let [adapt, share, fix] = roles::merged(&self, &other);
+                Self { adapt, share, fix, ..Self { $($key: self.$key.or(other.$key),)* } }
             }
 
             /// The keys that `choices` has otherwise than wished.
@@ -78,6 +81,9 @@ macro_rules! keys {
                 $(if self.$key.as_ref().is_some_and(|wished| *wished != choices.$key) {
                     keys.push(stringify!($key));
                 })*
+                // Lists of blocks say what moves, not all that there is.
+                keys.retain(|key| !["adapt", "share", "fix"].contains(key));
+                keys.extend(roles::differing(self, choices));
                 keys
             }
         }
@@ -118,10 +124,12 @@ keys! {
     residual: bool,
     /// Widths of the generator's hidden layers.
     hidden: Vec<usize>,
-    /// Blocks of θ that the code adapts.
+    /// Blocks of θ that the code adapts. In wishes: those that move to this list; `rest` stands for all that no list names.
     adapt: Vec<String>,
-    /// Blocks of θ that are learned and the same for all; those in neither list are held at a constant.
+    /// Blocks of θ that are learned and the same for all.
     share: Vec<String>,
+    /// Blocks of θ that are held where learning would begin.
+    fix: Vec<String>,
     /// From data units to model units.
     scaling: ScalingRule,
     /// Steps of the segments that sequences are cut into; 0 leaves them whole.

@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use super::roles::Roles;
 use super::{
     Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, layered, new_members, variational,
 };
@@ -85,11 +86,11 @@ impl Choices {
         let work = parts(&mut by, &mut w, facts);
         let driven = layered::fill(&mut by, &mut w, facts);
         let blocks = blocks(w.base.as_deref().unwrap_or_default(), work.state, driven);
-        model(&mut by, &mut w, facts, &work, &blocks);
+        model(&mut by, &mut w, facts, &work, &blocks)?;
         learning(&mut by, &mut w, facts, &work);
         new_members::fill(&mut by, &mut w, &work);
         let choices = w.all().ok_or_else(|| Error::setting("choices", "a rule is missing"))?;
-        choices.check(&blocks)?;
+        choices.check()?;
         choices.check_front(facts)?;
         choices.check_calibrate(&work)?;
         Ok((choices, by.table))
@@ -118,7 +119,7 @@ impl Choices {
         Ok(())
     }
 
-    fn check(&self, blocks: &[BlockSpec]) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let require = |holds: bool, key: &str, found: &dyn std::fmt::Display, expected: &str| match holds {
             true => Ok(()),
             false => Err(Error::setting(key, format!("found {found}; expected {expected}"))),
@@ -150,19 +151,7 @@ impl Choices {
             require(found > 0.0 && found <= 1e3, key, &found, "above 0, at most 1000")?;
         }
         require(self.l2.is_finite() && self.l2 >= 0.0, "l2", &self.l2, "0 or more")?;
-        require(self.noise_shift.abs() <= 10.0, "noise_shift", &self.noise_shift, "-10 to 10")?;
-        for name in self.adapt.iter().chain(&self.share) {
-            if !blocks.iter().any(|block| block.name == name) {
-                let known: Vec<_> = blocks.iter().map(|block| block.name).collect();
-                return Err(Error::Unknown { kind: "block", name: name.clone(), known: known.join(", ") });
-            }
-        }
-        match self.adapt.iter().find(|name| self.share.contains(name)) {
-            Some(both) => {
-                Err(Error::setting("share", format!("found `{both}` in `adapt` as well; name it once")))
-            }
-            None => Ok(()),
-        }
+        require(self.noise_shift.abs() <= 10.0, "noise_shift", &self.noise_shift, "-10 to 10")
     }
 }
 
@@ -182,7 +171,7 @@ fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
 }
 
 /// What is learned.
-fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &[BlockSpec]) {
+fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &[BlockSpec]) -> Result<()> {
     by.fill("code", &mut w.code, code(work));
     by.fill("hidden", &mut w.hidden, (vec![64, 64], "bends the code enough for most families"));
     let at_rest = facts.drive == Drive::Impulse && !work.is_cut;
@@ -190,18 +179,18 @@ fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &
         true => "an impulse starts every sequence from rest",
         false => "sequences begin in states of their own",
     };
-    let with = |wanted: Role| -> Vec<String> {
-        let is_front = w.front.is_some_and(|units| units > 0);
-        let role = |block: &BlockSpec| match block.name {
-            "feedthrough" if is_front => Role::Adapted, // D sees the bottleneck, as in the paper
-            _ => role(block, facts, at_rest),
-        };
-        let chosen = blocks.iter().filter(|block| block.len > 0 && role(block) == wanted);
-        chosen.map(|block| block.name.to_owned()).collect()
-    };
-    by.fill("adapt", &mut w.adapt, (with(Role::Adapted), begins));
-    by.fill("share", &mut w.share, (with(Role::Shared), "the rest is held at a constant"));
+    let is_front = w.front.is_some_and(|units| units > 0);
+    let roles = Roles::of(w, blocks, |block| match block.name {
+        "feedthrough" if is_front => Role::Adapted, // D sees the bottleneck, as in the paper
+        _ => role(block, facts, at_rest),
+    })?;
+    let [adapt, share, fix] = roles.default;
+    [w.adapt, w.share, w.fix] = roles.chosen.map(Some);
+    by.fill("adapt", &mut w.adapt, (adapt, begins));
+    by.fill("share", &mut w.share, (share, "the same for all members"));
+    by.fill("fix", &mut w.fix, (fix, "members do not need it, or other blocks do its work"));
     by.fill("scaling", &mut w.scaling, scaling(facts));
+    Ok(())
 }
 
 /// How it is learned.

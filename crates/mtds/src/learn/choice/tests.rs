@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::{Base, Lds, StochasticLds};
-use crate::generator::BlockSpec;
+use crate::generator::{BlockSpec, Role};
 use crate::learn::{RefineRule, StartRule};
 use crate::{Error, System, random};
 
@@ -158,7 +158,18 @@ fn wishes_out_of_range_are_named() {
         ("refine_steps", Wishes { refine_steps: Some(0), ..Wishes::default() }),
         ("validation", Wishes { validation: Some(1.0), ..Wishes::default() }),
         ("learning_rate", Wishes { learning_rate: Some(f64::NAN), ..Wishes::default() }),
-        ("share", Wishes { share: Some(vec!["decay".into()]), ..Wishes::default() }),
+        (
+            "share",
+            Wishes {
+                adapt: Some(vec!["decay".into()]),
+                share: Some(vec!["decay".into()]),
+                ..Wishes::default()
+            },
+        ),
+        (
+            "fix",
+            Wishes { share: Some(vec!["rest".into()]), fix: Some(vec!["rest".into()]), ..Wishes::default() },
+        ),
     ];
     for (key, wishes) in bad {
         match resolve(&wishes, &facts(20, 30, 1, Drive::None)) {
@@ -227,8 +238,7 @@ fn new_members_are_decided_about_where_enough_sequences_are_held_out() {
         let (choices, _) = resolve(wishes, &facts(n_seq, 30, 1, Drive::None)).unwrap();
         (choices.prior, choices.calibrate)
     };
-    let shared = vec!["noise".to_owned()];
-    let unshared = Wishes { share: Some(shared), ..Wishes::default() };
+    let unshared = Wishes { fix: Some(vec!["process_noise".to_owned()]), ..Wishes::default() };
     assert_eq!(decided(&Wishes::default(), 64), (PriorRule::Auto, true));
     assert_eq!(decided(&Wishes::default(), 20), (PriorRule::Normal, false)); // four are held out
     assert_eq!(decided(&Wishes { validation: Some(0.25), ..Wishes::default() }, 20), (PriorRule::Auto, true));
@@ -241,6 +251,62 @@ fn new_members_are_decided_about_where_enough_sequences_are_held_out() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+fn names(names: &[&str]) -> Option<Vec<String>> {
+    Some(names.iter().map(|name| (*name).to_owned()).collect())
+}
+
+#[test]
+fn named_blocks_move_and_the_rest_stays_as_by_default() {
+    let facts = facts(40, 60, 1, Drive::Impulse);
+    let of = |wishes: &Wishes| {
+        let (choices, why) = resolve(wishes, &facts).unwrap();
+        let replayed = resolve(&Wishes::from(choices.clone()), &facts).unwrap();
+        assert_eq!(replayed.0, choices);
+        assert_eq!(wishes.differing(&choices), Vec::<&str>::new());
+        let asked: Vec<String> =
+            why.into_iter().filter(|choice| choice.asked).map(|choice| choice.key).collect();
+        (choices, asked)
+    };
+    let (usual, _) = of(&Wishes::default());
+    assert!(usual.fix.contains(&"initial_state".to_owned()), "{usual:?}");
+    let (started, asked) = of(&Wishes { adapt: names(&["initial_state"]), ..Wishes::default() });
+    assert_eq!(asked, ["adapt", "fix"]);
+    assert_eq!(started.share, usual.share);
+    assert!(usual.adapt.iter().all(|block| started.adapt.contains(block)), "{started:?}");
+    assert!(
+        started.adapt.contains(&"initial_state".to_owned()) && started.adapt.len() == usual.adapt.len() + 1
+    );
+    let (slower, _) = of(&Wishes { share: names(&["decay"]), ..Wishes::default() });
+    assert!(slower.share.contains(&"decay".to_owned()) && slower.share.contains(&"process_noise".to_owned()));
+    assert!(!slower.adapt.contains(&"decay".to_owned()) && slower.adapt.len() + 1 == usual.adapt.len());
+}
+
+#[test]
+fn rest_says_what_becomes_of_all_other_blocks() {
+    let facts = facts(40, 60, 1, Drive::None);
+    let only = Wishes { adapt: names(&["offset"]), share: names(&["rest"]), ..Wishes::default() };
+    let (choices, _) = resolve(&only, &facts).unwrap();
+    assert_eq!((choices.adapt.len(), choices.fix.len()), (1, 0), "{choices:?}");
+    assert_eq!(resolve(&Wishes::from(choices.clone()), &facts).unwrap().0, choices);
+    assert_eq!(only.differing(&choices), Vec::<&str>::new());
+    assert_eq!(only.differing(&resolve(&Wishes::default(), &facts).unwrap().0), ["share"]);
+    // A held block keeps the value at which learning would begin.
+    let held = Wishes { fix: names(&["decay"]), ..Wishes::default() };
+    let (choices, _) = resolve(&held, &facts).unwrap();
+    let base = Base::from(StochasticLds::new(choices.state, 1, 0));
+    let layout = choices.spec(base).layout().unwrap();
+    assert_eq!(layout.block("decay").unwrap().role, Role::Fixed(1.6));
+}
+
+#[test]
+fn typed_blocks_come_before_those_of_a_file() {
+    let facts = facts(40, 60, 1, Drive::Impulse);
+    let (stored, _) = resolve(&Wishes::default(), &facts).unwrap();
+    let typed = Wishes { adapt: names(&["initial_state"]), ..Wishes::default() };
+    let (choices, _) = resolve(&typed.clone().or(stored.clone().into()), &facts).unwrap();
+    assert_eq!(choices, resolve(&typed, &facts).unwrap().0);
 }
 
 #[test]
