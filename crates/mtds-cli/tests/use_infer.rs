@@ -8,15 +8,11 @@ mod program;
 use learned::{close, csv, growth_model, number, oscillator_model};
 use mtds::Signal;
 use mtds::infer::{MapLaplace, Online};
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds_data::ReadOptions;
 use mtds_data::model::load_model;
 use program::{json, must, must_fail};
 use std::fs;
-
-/// Random streams of the two verbs, as they are.
-const INFER: u64 = 6 << 40;
-const FORECAST: u64 = 8 << 40;
 
 #[test]
 fn posteriors_are_those_of_the_library() {
@@ -33,8 +29,10 @@ fn posteriors_are_those_of_the_library() {
         assert_eq!((row["series"].as_str(), row["seen"].as_str()), (sequence.id(), "12"));
         let outputs = sequence.outputs().slice(0..12);
         let settings = Online { every: 10, ..online.clone() };
-        let tracker =
-            bundle.system.track(&outputs, None, settings, stream(3, INFER + i as u64)).expect("tracked");
+        let tracker = bundle
+            .system
+            .track(&outputs, None, settings, stream(3, Stream::Infer(i as u64)))
+            .expect("tracked");
         let posterior = tracker.posterior().expect("a posterior");
         for d in 0..bundle.system.d_code() {
             close(number(row, &format!("z{}_mean", d + 1)), posterior.mean()[d], 1e-12);
@@ -135,12 +133,12 @@ fn forecasts_are_those_of_the_library_at_the_times_of_the_file() {
     let read =
         mtds_data::read_family(&folder.path().join("dated.csv"), &ReadOptions::default()).expect("a family");
     let outputs: Signal = read.family.sequence(2).outputs().slice(0..20);
-    let mut random = stream(5, INFER + 2);
+    let mut random = stream(5, Stream::Infer(2));
     let posterior = bundle
         .system
         .infer_modes(&outputs, None, online.noise, &MapLaplace::default(), &mut random)
         .expect("a posterior");
-    let random = &mut stream(5, FORECAST + 2);
+    let random = &mut stream(5, Stream::Forecast(2));
     let forecast = bundle.system.forecast(&posterior, &outputs, None, 10, random).expect("a forecast");
     let (mean, low) = (forecast.mean(), forecast.quantile(0.1).expect("a level"));
     for (h, row) in rows[20..30].iter().enumerate() {

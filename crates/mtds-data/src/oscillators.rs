@@ -13,7 +13,7 @@
 use std::f64::consts::TAU;
 
 use mtds::family::{Family, Sequence, Signal};
-use mtds::random::{Random, stream};
+use mtds::random::{Random, Stream, stream};
 use mtds::{Error, Result};
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -25,11 +25,6 @@ pub const OMEGA_RANGES_RAD: [[f64; 2]; 2] =
     [[1.5 * TAU / 80.0, 6.0 * TAU / 80.0], [5.0 * TAU / 80.0, 8.0 * TAU / 80.0]];
 /// Smallest and largest half-life ν of each oscillator, in steps.
 pub const HALF_LIFE_RANGES: [[f64; 2]; 2] = [[4.0, 80.0], [8.0, 60.0]];
-
-/// First random stream of the values; apart from low streams, which learning with the same seed may use.
-const VALUE_STREAM: u64 = 0x6f73_6301_0000_0000;
-/// First random stream of lengths and gaps, which thereby leave the values alone.
-const GAP_STREAM: u64 = 0x6f73_6302_0000_0000;
 
 /// What to draw; by default the family of the paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,10 +91,10 @@ impl Oscillators {
         let mut parameters = Vec::with_capacity(n_seq);
         let mut sequences = Vec::with_capacity(n_seq);
         for i in 0..n_seq {
-            let mut random = stream(seed, VALUE_STREAM + i as u64);
+            let mut random = stream(seed, Stream::OscillatorValues(i as u64));
             let theta = OscillatorParameters::draw(&mut random);
             let mut outputs = self.outputs(&theta, &mut random);
-            self.take_away(&mut outputs, &mut stream(seed, GAP_STREAM + i as u64));
+            self.take_away(&mut outputs, &mut stream(seed, Stream::OscillatorGaps(i as u64)));
             sequences.push(Sequence::new(format!("osc-{i:03}"), Signal::column(outputs))?);
             parameters.push(theta);
         }

@@ -11,7 +11,7 @@
 //! monotonically. Effects are those of a sedative on a scale of 0 to 100. Reference: Bird, Williams & Hawthorne (2019).
 
 use mtds::family::{Family, Sequence, Signal};
-use mtds::random::{Random, stream};
+use mtds::random::{Random, Stream, stream};
 use mtds::{Error, Result};
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -30,11 +30,6 @@ pub const THRESHOLD: f64 = 2.0;
 pub const DOSE_RANGE: [f64; 2] = [1.0, 4.0];
 /// Probability of a dose at every step but the first, which has one.
 pub const DOSE_PROBABILITY: f64 = 0.15;
-
-/// First random stream of patients; apart from low streams, which learning with the same seed may use.
-const PATIENT_STREAM: u64 = 0x7064_7801_0000_0000;
-/// First random stream of doses.
-const DOSE_STREAM: u64 = 0x7064_7802_0000_0000;
 
 /// What to draw.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,8 +79,8 @@ impl Pharmacodynamics {
         let mut parameters = Vec::with_capacity(n_seq);
         let mut sequences = Vec::with_capacity(n_seq);
         for i in 0..n_seq {
-            let doses = self.doses(&mut stream(seed, DOSE_STREAM + i as u64));
-            let mut random = stream(seed, PATIENT_STREAM + i as u64);
+            let doses = self.doses(&mut stream(seed, Stream::PatientDoses(i as u64)));
+            let mut random = stream(seed, Stream::PatientValues(i as u64));
             let patient = PatientParameters::draw(&mut random);
             let noisy = |mean: f64| mean + self.noise_std * random.sample::<f64, _>(StandardNormal);
             let outputs: Vec<f64> = patient.means(&doses).into_iter().map(noisy).collect();

@@ -239,7 +239,7 @@ fn a_member_without_outputs_is_learned_around() {
         };
         let objective = MonteCarloObjective::new(model.clone(), &family, Some(&family), settings).unwrap();
         let plan = TrainingPlan { steps: 8, ..TrainingPlan::default() };
-        let mut trainer = Trainer::new(objective, model.parameters().to_vec(), plan, 26).unwrap();
+        let mut trainer = Trainer::new(objective, model.parameters().to_vec(), plan, stream(26, 0)).unwrap();
         let outcome = trainer.run(&mut |_| Control::Continue).unwrap();
         assert!(outcome.parameters.iter().all(|x| x.is_finite()));
         assert_ne!(outcome.parameters, model.parameters());

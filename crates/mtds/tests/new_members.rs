@@ -9,7 +9,7 @@ use mtds::family::Scaling;
 use mtds::generator::Prior;
 use mtds::infer::{Followed, Online};
 use mtds::learn::{Calibration, NewMembers, PriorRule};
-use mtds::random::{Random, stream};
+use mtds::random::{Random, Stream, stream};
 use mtds::{Architecture, Family, Sequence, Signal, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -53,7 +53,7 @@ fn anywhere(n: usize, seed: u64) -> Vec<f64> {
 
 fn whole(model: &System, family: &Family) -> (Vec<f64>, mtds::infer::GaussianMixture) {
     let online = Online::default();
-    let followed = Followed { model, online: &online, family, random: (3, 0) };
+    let followed = Followed { model, online: &online, family, random: (3, Stream::Item) };
     let all = family.observed();
     let mut told = vec![];
     let evidences = followed.log_evidences(&all, &mut |done| told.push(done)).unwrap();

@@ -1,7 +1,6 @@
 //! `mtds forecast`: where every sequence is going, as a long table of means and quantiles.
 
 use super::delivery::{Content, Delivery, append};
-use super::infer::STREAM;
 use super::observed;
 use super::posterior::Inference;
 use crate::interrupt::Interrupt;
@@ -9,16 +8,13 @@ use crate::plan::{ForecastPlan, UsageError, Verbosity};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
 use mtds::predict::{Forecast, MAX_DRAWS};
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::store::{Model, Provenance};
 use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table};
 use serde_json::json;
 use std::io::Write;
 use std::ops::Range;
-
-/// Random streams of the draws that forecasts are made of.
-const FORECAST_STREAM: u64 = 8 << 40;
 
 /// Carries the plan out: forecasts, writes the file, prints the result to `stdout`.
 ///
@@ -109,9 +105,9 @@ impl Job<'_> {
             }
             let outputs = observed::seen(family, i, plan.seen);
             let inputs = observed::inputs_of(family, &bundle.provenance, i);
-            let random = stream(seed, STREAM + i as u64);
+            let random = stream(seed, Stream::Infer(i as u64));
             let found = inference.posterior(&bundle.system, &outputs, inputs, random)?;
-            let mut random = stream(seed, FORECAST_STREAM + i as u64);
+            let mut random = stream(seed, Stream::Forecast(i as u64));
             let n_time = steps[i].len();
             let forecast = bundle.system.forecast(&found.posterior, &outputs, inputs, n_time, &mut random)?;
             rows(&forecast, read, i, &plan.levels)

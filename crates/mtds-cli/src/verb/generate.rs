@@ -6,18 +6,13 @@ use super::known;
 use crate::plan::{CodesPlan, GeneratePlan};
 use anyhow::Result;
 use mtds::infer::{Diagnostics, Method, Points};
-use mtds::random::{Random, stream};
+use mtds::random::{Random, Stream, stream};
 use mtds::store::Model;
 use mtds::{Family, Posterior, Signal, System};
 use mtds_data::TimeAxis;
 use mtds_data::model::load_model;
 use serde_json::{Map, Value, json};
 use std::io::Write;
-
-/// Random stream of codes drawn from the prior.
-const PRIOR_STREAM: u64 = 9 << 40;
-/// Random streams of the noise of sequences.
-const NOISE_STREAM: u64 = 10 << 40;
 
 /// Carries the plan out: generates, writes the file, prints the result to `stdout`.
 ///
@@ -58,7 +53,7 @@ impl Job<'_> {
             let outputs = match plan.noise {
                 false => bundle.system.generate(&wanted.code, inputs, n_time)?,
                 true => {
-                    let mut random = stream(plan.common.seed, NOISE_STREAM + i as u64);
+                    let mut random = stream(plan.common.seed, Stream::Noise(i as u64));
                     noisy(&bundle.system, &wanted.code, (inputs, n_time), &mut random)?
                 }
             };
@@ -83,7 +78,7 @@ fn wanted(plan: &GeneratePlan, bundle: &Model) -> Result<Vec<Wanted>> {
             Ok(numbered("code", codes.clone()))
         }
         CodesPlan::Sample(n) => {
-            let mut random = stream(plan.common.seed, PRIOR_STREAM);
+            let mut random = stream(plan.common.seed, Stream::PriorCodes);
             let points = bundle.system.prior().mixture(k)?.sample(*n, &mut random);
             Ok(numbered("sample", (0..*n).map(|i| points.point(i)).collect()))
         }

@@ -9,18 +9,13 @@ use crate::progress::{Progress, Stage};
 use anyhow::Result;
 use clap::ValueEnum;
 use mtds::infer::{Points, Status};
-use mtds::random::{Random, stream};
+use mtds::random::{Random, Stream, stream};
 use mtds::store::Model;
 use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table, TableWriter};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
-
-/// Random streams of posteriors.
-pub(super) const STREAM: u64 = 6 << 40;
-/// Random streams of the draws that are written.
-const DRAW_STREAM: u64 = 7 << 40;
 
 /// Carries the plan out: infers, writes the files, prints the result to `stdout`.
 ///
@@ -78,11 +73,11 @@ impl Job<'_> {
         let one = |i: usize| -> Result<Inferred> {
             let outputs = observed::seen(family, i, plan.seen);
             let inputs = observed::inputs_of(family, &bundle.provenance, i);
-            let random = stream(plan.common.seed, STREAM + i as u64);
+            let random = stream(plan.common.seed, Stream::Infer(i as u64));
             let found = inference.posterior(&bundle.system, &outputs, inputs, random)?;
             let id = family.sequence(i).id();
             let k = bundle.system.d_code();
-            let mut random = stream(plan.common.seed, DRAW_STREAM + i as u64);
+            let mut random = stream(plan.common.seed, Stream::InferredDraws(i as u64));
             let draws = plan.draws.is_some().then(|| draws(id, &found, k, plan.n_draws, &mut random));
             Ok(Inferred { summary: summary(id, outputs.n_time(), &found, k), draws })
         };

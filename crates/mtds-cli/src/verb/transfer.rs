@@ -3,13 +3,13 @@
 use super::delivery::{Content, Delivery};
 use super::drive::{self, Driven};
 use super::posterior::Inference;
-use super::{infer, known, observed};
+use super::{known, observed};
 use crate::arguments::MethodName;
 use crate::plan::{TransferPlan, UsageError};
 use anyhow::{Context, Result};
 use mtds::Family;
 use mtds::predict::MAX_DRAWS;
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::store::Model;
 use mtds_data::model::load_model;
 use mtds_data::{ReadFamily, TimeAxis};
@@ -69,7 +69,7 @@ impl Job<'_> {
         }
         let i = known::find("--style", &plan.style, &ids(family), &plan.source.path)?;
         let inference = Inference::new(MethodName::Adais, &plan.model, bundle, MAX_DRAWS)?;
-        let random = stream(plan.common.seed, infer::STREAM + i as u64);
+        let random = stream(plan.common.seed, Stream::Infer(i as u64));
         let inputs = observed::inputs_of(family, &bundle.provenance, i);
         let found = inference.posterior(&bundle.system, family.sequence(i).outputs(), inputs, random)?;
         Ok(found.posterior.mean()[..bundle.system.d_code()].to_vec())

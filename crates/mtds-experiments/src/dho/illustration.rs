@@ -7,7 +7,7 @@
 //!
 //! They are made once all test sequences are scored, from streams of their own, and nothing is computed from them.
 
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Error, Forecast, Result};
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +26,6 @@ const INTERVAL_AFTER: usize = 30;
 const DRAWS: usize = 30;
 /// Ends of the interval.
 const ENDS: [f64; 2] = [0.025, 0.975];
-/// First of the streams that illustrations draw from.
-const FIRST_STREAM: u64 = 1 << 56;
 
 /// One test sequence as a model sees it, rounded to what a picture can show.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,7 +90,7 @@ pub fn illustrate_predictor(
 pub fn illustrate_oracle(oracle: &Oracle, test: &TestSet, seed: u64) -> Result<Vec<Illustration>> {
     let one = |i: usize| {
         let outputs = test.outputs(i);
-        let random = &mut stream(seed, FIRST_STREAM + (SHOWN + i) as u64);
+        let random = &mut stream(seed, Stream::Illustration((SHOWN + i) as u64));
         illustrate(i, outputs, seed, |t| {
             let posterior = oracle.infer(outputs, &[t], random)?.pop().ok_or_else(no_posterior)?;
             posterior.forecast(outputs.len() - t)
@@ -110,7 +108,7 @@ fn illustrate(
 ) -> Result<Illustration> {
     let is_left = |seen: &usize| *seen < outputs.len();
     let samples = Some(SAMPLES_AFTER).filter(is_left).map(|seen| {
-        let mut random = stream(seed, FIRST_STREAM + sequence as u64);
+        let mut random = stream(seed, Stream::Illustration(sequence as u64));
         let draws = rounded(forecast_after(seen)?.draws(DRAWS, &mut random));
         let draws = draws.chunks_exact(outputs.len() - seen).map(<[f64]>::to_vec).collect();
         Ok::<_, Error>(Samples { seen, draws })

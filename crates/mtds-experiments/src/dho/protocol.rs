@@ -4,14 +4,12 @@
 //! learns takes a [`TrainingSet`]; the outputs of a [`TestSet`] are seen by [`super::score`] and, once that is done, by
 //! [`super::illustration`], which hand them out step by step.
 
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Error, Family, Result};
 use mtds_data::oscillators::Oscillators;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-/// First stream of the seeds of data sets, and of work on them.
-const FIRST_STREAM: u64 = 0x6468_6f00_0000_0000;
 /// Streams that a repetition may use.
 const STREAMS_PER_REPETITION: u64 = 1 << 16;
 
@@ -171,8 +169,8 @@ impl Protocol {
                 found: repetition.to_string(),
             });
         }
-        let first = FIRST_STREAM + 4 * STREAMS_PER_REPETITION * repetition as u64;
-        Ok(stream(self.seed, first + role.offset()).random())
+        let first = 4 * STREAMS_PER_REPETITION * repetition as u64;
+        Ok(stream(self.seed, Stream::Experiment(first + role.offset())).random())
     }
 }
 

@@ -3,16 +3,13 @@
 use mtds::infer::{Proposed, Tracker};
 use mtds::learn::LearnedNetwork;
 use mtds::predict::{CENTRAL_LEVELS, DrawNoise, Forecast, Scores, SequenceScore, last_value, score};
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::system::{CodePacks, Start};
 use mtds::{Result, System};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Learned, Patients, Settings};
-
-/// Random streams of forecasts.
-const STREAM: u64 = 5 << 40;
 
 /// Scores of one method after some steps, over held-out patients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +53,7 @@ pub(super) fn network_scores(
     let forecast = |i: usize, seen: usize| {
         let (outputs, inputs) =
             (patients.test.sequence(i).outputs().slice(0..seen), patients.test.inputs_of(i));
-        let (model, mut random) = (&learned.model, stream(settings.seed, STREAM + i as u64));
+        let (model, mut random) = (&learned.model, stream(settings.seed, Stream::PatientForecast(i as u64)));
         let past = inputs.map(|inputs| inputs.slice(0..seen));
         let given = (&outputs, past.as_ref());
         let noise = learned.online.noise;
@@ -127,7 +124,7 @@ fn follow(
     seen: usize,
 ) -> Result<Forecast> {
     let (outputs, inputs) = (patients.test.sequence(i).outputs(), patients.test.inputs_of(i));
-    let random = stream(settings.seed, STREAM + i as u64);
+    let random = stream(settings.seed, Stream::PatientForecast(i as u64));
     let mut tracker = Tracker::new(&learned.model, learned.online.clone(), random)?;
     for t in 0..seen {
         tracker.observe(outputs.row(t), inputs.map_or(&[], |inputs| inputs.row(t)))?;

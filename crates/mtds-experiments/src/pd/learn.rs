@@ -9,7 +9,7 @@ use mtds::learn::{
     Choices, CodeUsage, CourseData, Facts, Interpolation, LearnRule, LearnedNetwork, Learner, Progress,
     Schedule, Status, Trainer, TrainingPlan, Wishes,
 };
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Architecture, Control, Error, Result, System};
 use serde::{Deserialize, Serialize};
 
@@ -128,10 +128,11 @@ pub(super) fn pooled(settings: &Settings, training: &Family) -> Result<System> {
     for start in 0..starts {
         let scaling = mtds::learn::ScalingRule::InputUnits.scaling(training)?;
         let spec = Architecture::without_code(Pharmacodynamic::new(1, 1, 1));
-        let model = System::initialise(spec, scaling, &mut stream(settings.seed, 100 + start))?;
+        let model = System::initialise(spec, scaling, &mut stream(settings.seed, Stream::Restart(start)))?;
         let parameters = model.parameters().to_vec();
         let objective = LikelihoodObjective::new(model, training, None)?;
-        let mut trainer = Trainer::new(objective, parameters, plan.clone(), settings.seed)?;
+        let mut trainer =
+            Trainer::new(objective, parameters, plan.clone(), stream(settings.seed, Stream::Training))?;
         let outcome = trainer.run(&mut |_| Control::Continue)?;
         let reached = trainer.objective().log_likelihood(&outcome.parameters);
         if best.as_ref().is_none_or(|(least, _)| reached > *least) {

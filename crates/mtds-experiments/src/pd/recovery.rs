@@ -9,7 +9,7 @@
 
 use mtds::family::Signal;
 use mtds::infer::Online;
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Error, Result, System};
 use mtds_data::pharmacodynamics::PatientParameters;
 use rayon::prelude::*;
@@ -17,8 +17,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learned, Patients, Settings};
 
-/// Random streams of codes.
-const STREAM: u64 = 6 << 40;
 /// Folds of cross-validation.
 const FOLDS: usize = 5;
 /// Ridge that keeps a regression on unused dimensions solvable, relative to the number of patients.
@@ -65,7 +63,7 @@ fn codes(learned: &Learned, settings: &Settings, patients: &Patients) -> Result<
     let every = settings.n_time.div_ceil(4).max(10);
     let one = |i: usize| -> Result<Vec<f64>> {
         let online = Online { every, ..learned.online.clone() };
-        let random = stream(settings.seed, STREAM + i as u64);
+        let random = stream(settings.seed, Stream::PatientRecovery(i as u64));
         let tracker = model.track(test.sequence(i).outputs(), test.inputs_of(i), online, random)?;
         let why = "found 0; expected steps to infer a code from";
         let nothing = || Error::Setting { name: "n_time".into(), why: why.into() };

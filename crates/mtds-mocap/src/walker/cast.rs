@@ -1,14 +1,11 @@
 //! The built-in gait data: several walkers of every style, each a little different, on routes of their own.
 
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
 use super::{GaitParameters, Style, Walk, Walker};
 use crate::{Error, Result};
-
-/// First random stream of the walks; apart from low streams, which learning with the same seed may use.
-const WALK_STREAM: u64 = 0x6761_6974_0000_0000;
 
 /// What to draw.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +55,7 @@ impl Cast {
 
     fn one(&self, style: Style, number: usize, seed: u64) -> Result<CastWalk> {
         let place = ((style as u64) << 24) + number as u64;
-        let mut random = stream(seed, WALK_STREAM + place);
+        let mut random = stream(seed, Stream::Walk(place));
         let gait = style.parameters().shifted(|| self.variation * random.sample::<f64, _>(StandardNormal));
         let walker = Walker { fps: self.fps, ..Walker::new(gait) };
         let walk = walker.walk(self.n_frames, &mut random)?;

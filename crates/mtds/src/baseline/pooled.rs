@@ -18,6 +18,7 @@ use crate::family::{Family, Scaling, Signal};
 use crate::generator::Role;
 use crate::learn::{Control, Interpolation, Outcome, Progress, ScalingRule, Schedule, Trainer, TrainingPlan};
 use crate::predict::{DrawNoise, Forecast};
+use crate::random::{Stream, stream};
 use crate::system::{Architecture, CodePacks, Start, System};
 use crate::{Error, Result};
 
@@ -77,7 +78,8 @@ impl PooledLds {
         let start = starting_model(&identified, settings, scaling)?;
         let objective = LikelihoodObjective::new(start, family, held_out)?;
         let start = with_residual_noise(&objective)?;
-        let mut trainer = Trainer::new(objective, start.clone(), settings.plan.clone(), 0)?;
+        let mut trainer =
+            Trainer::new(objective, start.clone(), settings.plan.clone(), stream(0, Stream::Training))?;
         let mut outcome = trainer.run(observer)?;
         let objective = trainer.objective();
         if outcome.best_validation.is_none_or(|best| best <= objective.watched(&start)) {

@@ -7,11 +7,8 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use super::Family;
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::{Error, Result};
-
-/// A random stream that nothing else draws from, so that a split says nothing about other draws of a seed.
-const SPLIT_STREAM: u64 = 0x7370_6c69_7400_0000;
 
 /// How large the parts are, and whether labels are spread evenly over them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -104,7 +101,7 @@ impl SplitPlan {
     /// Member `r` of a stratum of size `m`, in random order, goes to position `(r + u) / m` with `u` uniform
     /// in [0, 1) for each stratum: a stretch `c` of all positions then holds `c·m`, give or take one.
     fn random_order(&self, family: &Family, seed: u64) -> Vec<usize> {
-        let mut random = stream(seed, SPLIT_STREAM);
+        let mut random = stream(seed, Stream::Split);
         let mut positions: Vec<(f64, usize)> = Vec::with_capacity(family.n_seq());
         for mut members in self.strata(family) {
             members.sort_unstable_by_key(|&i| family.sequence(i).id());

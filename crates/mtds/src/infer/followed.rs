@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{GaussianMixture, Online, Tracker};
 use crate::Result;
 use crate::family::Family;
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::system::System;
 
 /// Sequences between two looks at the progress.
@@ -20,8 +20,8 @@ pub struct Followed<'a> {
     pub online: &'a Online,
     /// The sequences, in data units.
     pub family: &'a Family,
-    /// Seed of all randomness, and the random stream of the first sequence; the next has the next.
-    pub random: (u64, u64),
+    /// Seed of all randomness, and what each sequence's stream of it is for.
+    pub random: (u64, fn(u64) -> Stream),
 }
 
 impl Followed<'_> {
@@ -51,8 +51,8 @@ impl Followed<'_> {
         let sequence = self.family.sequence(i);
         let every = sequence.n_time().div_ceil(4).max(10);
         let settings = Online { every, ..self.online.clone() };
-        let (seed, first) = self.random;
-        let random = stream(seed, first + i as u64);
+        let (seed, stream_of) = self.random;
+        let random = stream(seed, stream_of(i as u64));
         self.model.track(sequence.outputs(), self.family.inputs_of(i), settings, random)
     }
 

@@ -16,7 +16,7 @@ use crate::Result;
 use crate::family::Family;
 use crate::infer::{Online, Tracker};
 use crate::predict::{Estimate, Forecast};
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::system::System;
 
 /// Factors c that are tried: down with care, because what a few held-out sequences do not show is a new one that is forecast with
@@ -29,8 +29,6 @@ const UPDATES: usize = 12;
 const MOST: usize = 50;
 /// Probability below which a majority of sequences is no chance.
 const SIGNIFICANCE: f64 = 0.1;
-/// Random streams of sequences.
-const STREAM: u64 = 8 << 40;
 
 /// What one factor came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,7 +89,7 @@ impl Calibration<'_> {
         let (outputs, inputs) = (self.held_out.sequence(i).outputs(), self.held_out.inputs_of(i));
         let n = outputs.n_time();
         let online = Online { every: n.div_ceil(UPDATES).max(5), ..self.online.clone() };
-        let mut tracker = Tracker::new(model, online, stream(self.seed, STREAM + i as u64))?;
+        let mut tracker = Tracker::new(model, online, stream(self.seed, Stream::Calibration(i as u64)))?;
         let mut losses = vec![];
         for origin in ORIGINS.map(|share| ((share * n as f64) as usize).max(1)) {
             for t in tracker.n_observed_steps()..origin {

@@ -3,11 +3,12 @@
 use super::*;
 use crate::learn::toy::NoisySquare;
 use crate::learn::{Control, StoppingRule, Trainer};
+use crate::random::stream;
 
 fn checkpoint() -> Checkpoint {
     let stopping = StoppingRule { every: 2, ..StoppingRule::default() };
     let plan = TrainingPlan { steps: 9, stopping, ..TrainingPlan::default() };
-    let mut trainer = Trainer::new(NoisySquare::new(), vec![0.1, 0.2, 0.3], plan, 3).unwrap();
+    let mut trainer = Trainer::new(NoisySquare::new(), vec![0.1, 0.2, 0.3], plan, stream(3, 0)).unwrap();
     let stop_at_5 = &mut |progress: &crate::learn::Progress| match progress.step {
         5 => Control::Stop,
         _ => Control::Continue,
@@ -58,7 +59,8 @@ fn round_trips_exactly_and_repeatably() {
 #[test]
 fn round_trips_without_a_best_and_without_steps() {
     let objective = NoisySquare { held_out: None, ..NoisySquare::new() };
-    let fresh = Trainer::new(objective, vec![0.0; 3], TrainingPlan::default(), 1).unwrap().checkpoint();
+    let fresh =
+        Trainer::new(objective, vec![0.0; 3], TrainingPlan::default(), stream(1, 0)).unwrap().checkpoint();
     assert_eq!(Checkpoint::from_bytes(&fresh.to_bytes().unwrap()).unwrap(), fresh);
 }
 

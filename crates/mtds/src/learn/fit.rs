@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Control, MonteCarlo, MonteCarloObjective, Outcome, Progress, Schedule, Trainer, TrainingPlan};
 use crate::Result;
 use crate::family::{Family, Scaling};
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::system::{Architecture, System};
 
 /// How data units become model units.
@@ -106,9 +106,9 @@ impl Fit {
         seed: u64,
     ) -> Result<Trainer<MonteCarloObjective>> {
         let scaling = self.scaling.scaling(family)?;
-        let model = System::initialise(spec, scaling, &mut stream(seed, 0))?;
+        let model = System::initialise(spec, scaling, &mut stream(seed, Stream::Initialise))?;
         let parameters = model.parameters().to_vec();
         let objective = MonteCarloObjective::new(model, family, held_out, self.objective.clone())?;
-        Trainer::new(objective, parameters, self.plan.clone(), seed)
+        Trainer::new(objective, parameters, self.plan.clone(), stream(seed, Stream::Training))
     }
 }

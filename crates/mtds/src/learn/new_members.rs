@@ -16,7 +16,7 @@ use crate::family::Family;
 use crate::generator::{AroundMembers, Prior};
 use crate::infer::{Followed, GaussianMixture, Online};
 use crate::predict::Estimate;
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::system::System;
 
 /// Widths h that are tried, in standard deviations of the prior that learning assumes.
@@ -34,10 +34,6 @@ const MOST_HELD_OUT: usize = 100;
 pub(super) const FEWEST: usize = 5;
 /// Standard errors by which the aggregate has to be ahead.
 const CLEARLY: f64 = 2.0;
-/// Random streams of members, of reducing them, and of held-out sequences.
-const MEMBERS: u64 = 5 << 40;
-const REDUCING: u64 = 6 << 40;
-const HELD_OUT: u64 = 7 << 40;
 
 /// Which prior over codes new members get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,10 +113,10 @@ impl NewMembers<'_> {
     /// What is known of the codes of those who taught the model.
     fn codes(&self, teachers: &[usize], progress: &mut dyn FnMut(usize)) -> Result<GaussianMixture> {
         let model = self.with_prior(self.normal(vec![]).prior)?;
-        let random = (self.seed, MEMBERS);
+        let random = (self.seed, Stream::Teacher as fn(u64) -> Stream);
         let followed = Followed { model: &model, online: self.online, family: self.training, random };
         let codes = followed.codes(teachers, progress)?;
-        codes.reduced(MOST_COMPONENTS, &mut stream(self.seed, REDUCING))
+        codes.reduced(MOST_COMPONENTS, &mut stream(self.seed, Stream::Reduction))
     }
 
     /// How likely held-out sequences are under each aggregate, compared with the normal prior.
@@ -134,7 +130,7 @@ impl NewMembers<'_> {
         let mut done = 0;
         let mut evidences = |prior: Prior| -> Result<Vec<f64>> {
             let model = self.with_prior(prior)?;
-            let random = (self.seed, HELD_OUT); // the same for every prior
+            let random = (self.seed, Stream::HeldOut as fn(u64) -> Stream); // the same for every prior
             let followed = Followed { model: &model, online: self.online, family: held_out, random };
             let found = followed.log_evidences(asked, &mut |now| progress(done + now))?;
             done += asked.len();

@@ -19,7 +19,7 @@ use super::{Interpolation, Proposal, Schedule};
 use crate::family::{Family, Scaling};
 use crate::generator::{FeatureMap, Role, Skip};
 use crate::infer::linear::symmetric_eigen;
-use crate::random::{Random, stream};
+use crate::random::{Random, Stream, stream};
 use crate::system::{Architecture, OwnBatch, OwnCodes, OwnPull, System};
 use crate::{Error, Result};
 
@@ -103,10 +103,14 @@ impl RandomEffects {
         seed: u64,
     ) -> Result<Vec<StartedModel>> {
         self.check(spec)?;
-        let direct = direct_model(spec, scaling, &mut stream(seed, 0))?;
+        let direct = direct_model(spec, scaling, &mut stream(seed, Stream::Initialise))?;
         let batch = OwnBatch::new(&scaling.apply(family)?);
-        let mut fit =
-            Fit::new(&direct, batch.n_seq(), OwnCodes::round_up(self.restarts), &mut stream(seed, 1));
+        let mut fit = Fit::new(
+            &direct,
+            batch.n_seq(),
+            OwnCodes::round_up(self.restarts),
+            &mut stream(seed, Stream::FirstCodes),
+        );
         let places = log_noise_places(&direct);
         let (first, last) = self.log_noise;
         let noise = Schedule::new(
@@ -125,7 +129,7 @@ impl RandomEffects {
         let mut order: Vec<usize> = (0..fit.restarts).filter(|&q| fit.objective[q].is_finite()).collect();
         order.sort_by(|&a, &b| fit.objective[a].total_cmp(&fit.objective[b]));
         let start = |(rank, &q): (usize, &usize)| {
-            let mut random = stream(seed, 2 + rank as u64);
+            let mut random = stream(seed, Stream::Restart(rank as u64));
             self.start(spec, scaling, (fit.member(q), fit.objective[q]), &mut random)
         };
         order.iter().take(keep).enumerate().map(start).collect()

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Adapted, AdaptedObjective, Control, Fitted, Progress, Proposal, Trainer, TrainingPlan};
 use crate::Result;
 use crate::family::Family;
+use crate::random::{Stream, stream};
 use crate::system::System;
 
 /// Settings of the second stage of learning, after [`Fit`](super::Fit) or [`RandomEffects`](super::RandomEffects).
@@ -38,7 +39,8 @@ impl Refine {
                 AdaptedObjective::from_proposals(model.clone(), family, held_out, settings, known)?
             }
         };
-        let mut trainer = Trainer::new(objective, parameters, self.plan.clone(), seed)?;
+        let mut trainer =
+            Trainer::new(objective, parameters, self.plan.clone(), stream(seed, Stream::Refinement))?;
         let outcome = trainer.run(observer)?;
         Ok(Fitted { model: model.with_parameters(outcome.parameters.clone())?, outcome })
     }

@@ -8,7 +8,7 @@ use super::history::{History, StepRecord, ValidationRecord};
 use super::objective::{Objective, ParameterGroup, StepReport, check_groups};
 use super::plan::TrainingPlan;
 use super::stopping::Stopping;
-use crate::random::{self, Random};
+use crate::random::Random;
 use crate::{Error, Result};
 
 /// What an observer wants after a step.
@@ -86,15 +86,14 @@ pub struct Trainer<O: Objective> {
 }
 
 impl<O: Objective> Trainer<O> {
-    /// A run from `parameters`; all its randomness comes from `seed`.
+    /// A run from `parameters`; all its randomness comes from `random`.
     ///
     /// # Errors
     /// [`Error::Setting`] for a plan that cannot be followed, [`Error::Shape`] when the objective's groups do
     /// not tile the parameters, [`Error::NotFinite`] for a parameter that is not finite.
-    pub fn new(objective: O, parameters: Vec<f32>, plan: TrainingPlan, seed: u64) -> Result<Self> {
+    pub fn new(objective: O, parameters: Vec<f32>, plan: TrainingPlan, random: Random) -> Result<Self> {
         let history = History::new(plan.history_capacity);
         let state = AdamState::new(parameters);
-        let random = random::stream(seed, 0);
         let start = Checkpoint {
             step: 0,
             plan,

@@ -4,6 +4,7 @@ use super::*;
 use crate::learn::schedule::Schedule;
 use crate::learn::stopping::StoppingRule;
 use crate::learn::toy::{Fault, NoisySquare};
+use crate::random::stream;
 
 fn plan(steps: u64) -> TrainingPlan {
     let learning_rate = Schedule::constant(0.05).unwrap();
@@ -12,7 +13,7 @@ fn plan(steps: u64) -> TrainingPlan {
 }
 
 fn trainer(objective: NoisySquare, plan: TrainingPlan) -> Trainer<NoisySquare> {
-    Trainer::new(objective, vec![0.0; 3], plan, 7).unwrap()
+    Trainer::new(objective, vec![0.0; 3], plan, stream(7, 0)).unwrap()
 }
 
 fn go_on(_: &Progress) -> Control {
@@ -135,7 +136,8 @@ fn zero_steps_return_the_start() {
 
 #[test]
 fn unusable_starts_are_refused() {
-    let start = |parameters: Vec<f32>, plan| Trainer::new(NoisySquare::new(), parameters, plan, 1).err();
+    let start =
+        |parameters: Vec<f32>, plan| Trainer::new(NoisySquare::new(), parameters, plan, stream(1, 0)).err();
     assert!(matches!(start(vec![0.0; 4], plan(1)), Some(Error::Shape { .. })));
     assert!(matches!(start(vec![0.0, f32::NAN, 0.0], plan(1)), Some(Error::NotFinite { .. })));
     let bad = TrainingPlan { beta2: 1.0, ..plan(1) };

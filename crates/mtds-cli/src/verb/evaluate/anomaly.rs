@@ -4,12 +4,10 @@ use crate::progress::{Progress, Stage};
 use anyhow::Result;
 use mtds::infer::{Online, Tracker};
 use mtds::predict::Surprise;
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Family, System};
 use rayon::prelude::*;
 
-/// Random streams of sequences.
-const STREAM: u64 = 6 << 40;
 /// Outcomes drawn from every forecast: their mean is off by a tenth of a deviation, a hundredth of the variance.
 const DRAWS: usize = 100;
 /// From here on a sequence counts as an anomaly in the text.
@@ -51,8 +49,8 @@ pub(super) fn scores(
 /// The surprise of a whole sequence, in blocks of as many steps as there are between two updates.
 fn surprise(model: &System, online: &Online, family: &Family, i: usize, seed: u64) -> Result<Surprise> {
     let (outputs, inputs) = (family.sequence(i).outputs(), family.inputs_of(i));
-    let mut tracker = Tracker::new(model, online.clone(), stream(seed, STREAM + 2 * i as u64))?;
-    let mut random = stream(seed, STREAM + 2 * i as u64 + 1);
+    let mut tracker = Tracker::new(model, online.clone(), stream(seed, Stream::Anomaly(i as u64)))?;
+    let mut random = stream(seed, Stream::Surprise(i as u64));
     let mut total = Surprise::default();
     for start in (0..outputs.n_time()).step_by(online.every) {
         let end = outputs.n_time().min(start + online.every);

@@ -11,11 +11,9 @@ use mtds::baseline::{PooledLds, PooledSettings, SingleTask, Spread, Subspace};
 use mtds::family::SegmentPlan;
 use mtds::learn::{Interpolation, ScalingRule, Schedule};
 use mtds::predict::{Forecast, family_mean, last_value};
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Control, Family, Lds, System};
 
-/// Random streams of sequences that are learned on their own.
-const STREAM: u64 = 7 << 40;
 /// Training sequences from which on the recurrent network holds some out.
 const ENOUGH_TO_HOLD_OUT: usize = 8;
 /// Longest segment that it learns from, unless seeds are longer.
@@ -101,7 +99,7 @@ impl<'a> Baselines<'a> {
             BaselineName::Single => {
                 let single = self.single.as_ref().context("no single-task model was made")?;
                 // Independent between origins, and the same whichever others are asked for.
-                let mut random = stream(self.seed, STREAM + ((i as u64) << 20) + seen as u64);
+                let mut random = stream(self.seed, Stream::Single(((i as u64) << 20) + seen as u64));
                 Ok(single.forecast(&outputs.slice(0..seen), inputs, n_time, &mut random)?.0)
             }
         }

@@ -4,12 +4,10 @@ use crate::progress::{Progress, Stage};
 use anyhow::Result;
 use mtds::infer::{Online, Tracker};
 use mtds::predict::{CENTRAL_LEVELS, Estimate, Forecast, Scores, SequenceScore, score};
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Family, System};
 use rayon::prelude::*;
 
-/// Random streams of scored sequences.
-const STREAM: u64 = 5 << 40;
 /// Sequences between two looks at the progress.
 const BATCH: usize = 16;
 
@@ -124,7 +122,7 @@ pub(in crate::verb) fn follow(
     seed: u64,
 ) -> Result<Vec<Forecast>> {
     let (outputs, inputs) = (rolling.family.sequence(i).outputs(), rolling.family.inputs_of(i));
-    let mut tracker = Tracker::new(model, online.clone(), stream(seed, STREAM + i as u64))?;
+    let mut tracker = Tracker::new(model, online.clone(), stream(seed, Stream::Evaluate(i as u64)))?;
     let mut forecasts = Vec::new();
     for Origin { seen, n_time } in rolling.origins(i) {
         for t in tracker.n_observed_steps()..seen {

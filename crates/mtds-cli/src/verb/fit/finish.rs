@@ -14,6 +14,7 @@ use crate::verb::posterior::ONLINE_KEY;
 use anyhow::{Context, Result};
 use mtds::infer::{Followed, Online, Tracker};
 use mtds::learn::{Choice, Wishes};
+use mtds::random::Stream;
 use mtds::store::{CardScore, Member, Model, NETWORK_FILE, Provenance, network_to_bytes};
 use mtds::{Family, System};
 use mtds_data::directory::write_directory;
@@ -23,8 +24,6 @@ use serde_json::{Value, json};
 pub(super) const CONFIG_FILE: &str = "fit.toml";
 /// The course of learning.
 pub(super) const HISTORY_FILE: &str = "history.json";
-/// Random streams of members.
-const STREAM: u64 = 2 << 40;
 /// Writes the model directory.
 ///
 /// # Errors
@@ -125,7 +124,7 @@ fn members(
     };
     let n = family.n_seq();
     progress.begin(Stage::Inferring, n as u64);
-    let followed = Followed { model, online, family, random: (seed, STREAM) };
+    let followed = Followed { model, online, family, random: (seed, Stream::Member) };
     let every: Vec<usize> = (0..n).collect();
     let all = followed.each(&every, &one, &mut |done| progress.advance(done as u64, None))?;
     progress.end();

@@ -4,13 +4,11 @@ use super::prepare::Parts;
 use anyhow::Result;
 use mtds::infer::{Online, Tracker};
 use mtds::predict::{CENTRAL_LEVELS, Forecast, Scores, SequenceScore, family_mean, last_value, score};
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Family, System};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Random streams of judged sequences.
-const STREAM: u64 = 4 << 40;
 /// Most sequences that are judged.
 const MOST: usize = 50;
 
@@ -61,7 +59,7 @@ fn half(family: &Family, i: usize) -> usize {
 fn follow(model: &System, online: &Online, family: &Family, i: usize, seed: u64) -> Result<Forecast> {
     let (outputs, inputs, seen) = (family.sequence(i).outputs(), family.inputs_of(i), half(family, i));
     let settings = Online { every: seen.max(1).div_ceil(3).max(5), ..online.clone() };
-    let mut tracker = Tracker::new(model, settings, stream(seed, STREAM + i as u64))?;
+    let mut tracker = Tracker::new(model, settings, stream(seed, Stream::Judge(i as u64)))?;
     for t in 0..seen {
         tracker.observe(outputs.row(t), inputs.map_or(&[], |inputs| inputs.row(t)))?;
     }

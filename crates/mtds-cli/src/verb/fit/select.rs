@@ -4,11 +4,9 @@ use super::state::{Finished, FitState};
 use anyhow::{Context, Result};
 use mtds::infer::{Followed, Online};
 use mtds::predict::Estimate;
+use mtds::random::Stream;
 use mtds::{Family, System};
 use serde::{Deserialize, Serialize};
-
-/// Random streams of sequences that were kept apart.
-const STREAM: u64 = 3 << 40;
 
 /// What one length of the code came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,7 +30,7 @@ pub(super) fn log_likelihoods(
     seed: u64,
 ) -> Result<Vec<f64>> {
     let observed = family.observed();
-    let followed = Followed { model, online, family, random: (seed, STREAM) };
+    let followed = Followed { model, online, family, random: (seed, Stream::Selection) };
     let found = followed.log_evidences(&observed, &mut |_| {})?;
     let per_value = |(&i, evidence): (&usize, &f64)| evidence / family.sequence(i).n_observed() as f64;
     Ok(observed.iter().zip(&found).map(per_value).collect())

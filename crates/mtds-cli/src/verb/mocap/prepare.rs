@@ -9,7 +9,7 @@ use crate::plan::{Format, PreparePlan, Verbosity};
 use crate::table::{Align, TextTable, seconds};
 use anyhow::Result;
 use mtds::Family;
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds_data::{Columns, TimeAxis, write_family};
 use mtds_mocap::clip::ClipSettings;
 use mtds_mocap::features::{self, FeatureSettings, StyleLeak, style_leak};
@@ -19,9 +19,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// Stream of the folds of the style classifier.
-const LEAK_STREAM: u64 = 0x6c65_616b_0000_0000;
 
 /// Prepares a folder.
 ///
@@ -112,7 +109,7 @@ fn names_of(splits: &HashMap<String, String>) -> Vec<String> {
 
 /// How well styles are recognised from inputs and from outputs; none where there are too few sequences.
 fn leaks(family: &Family, seed: u64) -> Option<[StyleLeak; 2]> {
-    let leak = |columns| style_leak(family, columns, &mut stream(seed, LEAK_STREAM)).ok();
+    let leak = |columns| style_leak(family, columns, &mut stream(seed, Stream::StyleLeak)).ok();
     Some([leak(features::Columns::Inputs)?, leak(features::Columns::Outputs)?])
 }
 

@@ -9,7 +9,7 @@ use mtds::learn::{Control, Fitted};
 use mtds::predict::{
     CENTRAL_LEVELS, Estimate, Forecast, Scores, SequenceScore, family_mean, last_value, score,
 };
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::store::{CardScore, Member, Model, Provenance};
 use mtds::system::System;
 use mtds_data::model::save_model;
@@ -30,9 +30,6 @@ const N_TEST: usize = 100;
 pub(super) const SEEN: [usize; 3] = [10, 20, 40];
 /// Levels of the coverage chart; those of the table are among them.
 const LEVELS: [f64; 11] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
-/// Random streams: 0 initialises, training sequences and test sequences have ranges of their own.
-const TRAINING_STREAM: u64 = 1 << 20;
-const TEST_STREAM: u64 = 1 << 21;
 /// Directory of the model inside the output directory.
 const MODEL: &str = "model";
 
@@ -114,7 +111,7 @@ fn infer_members(
     progress.begin(Stage::Inferring, family.n_seq() as u64);
     in_batches(family.n_seq(), progress, |i| {
         let settings = mtds::infer::Online { every: 20, ..recipe::online() };
-        let random = stream(plan.common.seed, TRAINING_STREAM + i as u64);
+        let random = stream(plan.common.seed, Stream::QuickTraining(i as u64));
         let sequence = family.sequence(i);
         let tracker = model.track(sequence.outputs(), family.inputs_of(i), settings, random)?;
         let posterior = tracker.posterior().context("a tracked sequence has a posterior")?;
@@ -141,7 +138,7 @@ fn forecast_test(
     progress.begin(Stage::Forecasting, family.n_seq() as u64);
     in_batches(family.n_seq(), progress, |i| {
         let (outputs, inputs) = (family.sequence(i).outputs(), family.inputs_of(i).context("an impulse")?);
-        let random = stream(plan.common.seed, TEST_STREAM + i as u64);
+        let random = stream(plan.common.seed, Stream::QuickTest(i as u64));
         let mut tracker = mtds::infer::Tracker::new(model, recipe::online(), random)?;
         let mut forecasts = vec![];
         for t in 0..outputs.n_time() {

@@ -5,15 +5,13 @@ use crate::verb::posterior::online_of;
 use anyhow::{Context, Result};
 use mtds::infer::Online;
 use mtds::predict::SequenceScore;
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::store::Model;
 use mtds::{Family, Signal};
 use rayon::prelude::*;
 
 /// Lags of the autocorrelation.
 const LAGS: usize = 10;
-/// Random streams of codes.
-const STREAM: u64 = 11 << 40;
 
 /// The checks of these sequences; `scores` are of forecasts from one origin.
 ///
@@ -48,8 +46,12 @@ pub(super) fn codes(bundle: &Model, family: &Family, seed: u64) -> Result<Vec<Ve
         }
         let settings = Online { every: sequence.n_time().div_ceil(3).max(5), ..online.clone() };
         let inputs = family.inputs_of(i).filter(|_| bundle.system.d_input() > 0);
-        let tracker =
-            bundle.system.track(sequence.outputs(), inputs, settings, stream(seed, STREAM + i as u64))?;
+        let tracker = bundle.system.track(
+            sequence.outputs(),
+            inputs,
+            settings,
+            stream(seed, Stream::Residuals(i as u64)),
+        )?;
         let posterior = tracker.posterior().context("a tracked sequence has a posterior")?;
         Ok(posterior.mean()[..bundle.system.d_code()].to_vec())
     };

@@ -5,7 +5,7 @@ use crate::arguments::FutureName;
 use crate::plan::WatchPlan;
 use anyhow::{Result, bail};
 use mtds::infer::{Online, Tracker, TrackerState};
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Forecast, Signal, System};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ impl AllSeries {
             );
         }
         if is_new {
-            let random = stream(self.seed, fnv(seen.series.as_bytes()));
+            let random = stream(self.seed, Stream::Series(fnv(seen.series.as_bytes()) >> 1));
             let tracker = Tracker::new(&self.model, self.online.clone(), random)?;
             let n_values = vec![0; seen.outputs.len()];
             self.followed.insert(seen.series.clone(), Followed { tracker, n_values, time: None });

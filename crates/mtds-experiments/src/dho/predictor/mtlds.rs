@@ -3,15 +3,13 @@
 //! Several are an [`Ensemble`]: each follows on its own, and their forecasts are mixed by what the sequence says of each.
 
 use mtds::infer::{Candidate, Ensemble, EnsembleTracker, Online};
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Error, Family, Forecast, Result, Sequence};
 use rayon::prelude::*;
 
 use super::{impulse, stream_of};
 use crate::dho::score::{Follower, Predictor};
 
-/// First stream of the evidences of whole sequences.
-const EVIDENCE_STREAM: u64 = 1 << 48;
 /// Observations between updates on the way to the evidence of a whole sequence.
 const EVIDENCE_EVERY: usize = 20;
 
@@ -63,7 +61,7 @@ impl Predictor for Mtlds {
     fn log_evidences(&self, whole: &Family) -> Result<Option<Vec<f64>>> {
         let ensemble = self.hurried()?;
         let of = |(i, sequence): (usize, &Sequence)| {
-            let random = stream(self.seed, EVIDENCE_STREAM + stream_of(i, 0));
+            let random = stream(self.seed, Stream::Evidence(stream_of(i, 0)));
             let inputs = impulse(0, sequence.n_time());
             let tracker = ensemble.track(sequence.outputs(), Some(&inputs), random)?;
             tracker.log_evidence().ok_or_else(impossible)

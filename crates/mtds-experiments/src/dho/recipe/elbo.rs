@@ -12,7 +12,7 @@ use mtds::learn::{
     GroupRule, Interpolation, NoiseRule, Outcome, Progress, Schedule, Trainer, TrainingPlan, Variational,
     VariationalObjective,
 };
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Control, Result, System};
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +70,7 @@ impl Elbo {
         seed: u64,
         observer: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Learned> {
-        let (family, mut random) = (training.family(), stream(seed, 0));
+        let (family, mut random) = (training.family(), stream(seed, Stream::Initialise));
         let scaling = self.paper.fit.scaling.scaling(family)?;
         let model = System::initialise(self.paper.spec(), scaling, &mut random)?;
         let objective = VariationalObjective::new(model, family, None, self.objective.clone())?;
@@ -79,7 +79,8 @@ impl Elbo {
             let noise = objective.model().tensors().into_iter().find(|tensor| tensor.name == "shared.noise");
             noise.into_iter().for_each(|tensor| parameters[tensor.range()].fill(mean.value_at(1) as f32));
         }
-        let mut trainer = Trainer::new(objective, parameters, self.plan.clone(), seed)?;
+        let mut trainer =
+            Trainer::new(objective, parameters, self.plan.clone(), stream(seed, Stream::Training))?;
         let Outcome { parameters, history, .. } = trainer.run(observer)?;
         let model = trainer.objective().model_at(&parameters)?;
         let bounds = history.steps().iter().map(|record| (0, record.step, record.bound)).collect();

@@ -21,7 +21,7 @@ use mtds::learn::{
     Carriers, Fit, Interpolation, MonteCarlo, MonteCarloObjective, NoiseRule, Outcome, Progress, ScalingRule,
     Schedule, Trainer, TrainingPlan,
 };
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::{Architecture, Control, Error, Lds, Result, System};
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +100,11 @@ impl Paper {
 
     fn trainer(&self, training: &TrainingSet, seed: u64) -> Result<Trainer<MonteCarloObjective>> {
         let (family, fit) = (training.family(), &self.fit);
-        let model = System::initialise(self.spec(), fit.scaling.scaling(family)?, &mut stream(seed, 0))?;
+        let model = System::initialise(
+            self.spec(),
+            fit.scaling.scaling(family)?,
+            &mut stream(seed, Stream::Initialise),
+        )?;
         let mut parameters = model.parameters().to_vec();
         if let NoiseRule::Prior { mean, .. } = &fit.objective.noise {
             let block = model.layout().block("noise").ok_or_else(no_noise)?.slots();
@@ -108,7 +112,7 @@ impl Paper {
             shared[block].fill(mean.value_at(1) as f32);
         }
         let objective = MonteCarloObjective::new(model, family, None, fit.objective.clone())?;
-        Trainer::new(objective, parameters, fit.plan.clone(), seed)
+        Trainer::new(objective, parameters, fit.plan.clone(), stream(seed, Stream::Training))
     }
 
     /// The architecture.

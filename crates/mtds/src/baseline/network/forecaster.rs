@@ -12,11 +12,8 @@ use super::stack::StackWeights;
 use crate::family::{Family, Scaling, Signal};
 use crate::learn::{Control, Progress, Trainer};
 use crate::predict::{DrawNoise, Forecast};
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::{Error, Result};
-
-/// The random stream of the first parameters; the trainer has 0, splits one of their own.
-const START_STREAM: u64 = 0x6772_7500;
 
 /// A network for all sequences that it was learned from; see the [module](super) for its equations.
 ///
@@ -77,8 +74,9 @@ impl GruForecaster {
         let pieces = |part: &Part| part.pieces(&scaling, settings.segments);
         let judged = judged.as_ref().map(pieces).transpose()?;
         let objective = ForecastObjective::new(network, settings, pieces(&train)?, judged)?;
-        let first = objective.first(&mut stream(seed, START_STREAM));
-        let mut trainer = Trainer::new(objective, first, settings.plan.clone(), seed)?;
+        let first = objective.first(&mut stream(seed, Stream::Network));
+        let mut trainer =
+            Trainer::new(objective, first, settings.plan.clone(), stream(seed, Stream::Training))?;
         let outcome = trainer.run(observer)?;
         let (settings, parameters) = (settings.clone(), outcome.parameters.clone());
         let mut network = Self::assemble(Stored { settings, scaling, parameters, spread: vec![] })?;

@@ -100,14 +100,14 @@ fn learning_raises_the_bound_matches_the_noise_and_resumes_to_the_same_bits() {
         ..TrainingPlan::default()
     };
     let parameters = make().model().parameters().to_vec();
-    let mut whole = Trainer::new(make(), parameters.clone(), plan.clone(), 9).unwrap();
+    let mut whole = Trainer::new(make(), parameters.clone(), plan.clone(), stream(9, 0)).unwrap();
     let outcome = whole.run(&mut |_| Control::Continue).unwrap();
     let steps = outcome.history.steps();
     assert!(steps[steps.len() - 1].bound > steps[0].bound + 0.1);
     let places = super::super::rules::log_noise_places(make().model());
     assert!(outcome.parameters[places].iter().all(|&s| (-1.0..0.0).contains(&s)));
 
-    let mut first = Trainer::new(make(), parameters, plan, 9).unwrap();
+    let mut first = Trainer::new(make(), parameters, plan, stream(9, 0)).unwrap();
     first.run(&mut |p| if p.step == 23 { Control::Stop } else { Control::Continue }).unwrap();
     let checkpoint = Checkpoint::from_bytes(&first.checkpoint().to_bytes().unwrap()).unwrap();
     let mut second = Trainer::resume(make(), checkpoint).unwrap();
@@ -123,7 +123,7 @@ fn one_and_two_threads_give_the_same_bits() {
             let objective = objective(true, Adapted::default());
             let parameters = objective.model().parameters().to_vec();
             let plan = TrainingPlan { steps: 5, ..TrainingPlan::default() };
-            let mut trainer = Trainer::new(objective, parameters, plan, 5).unwrap();
+            let mut trainer = Trainer::new(objective, parameters, plan, stream(5, 0)).unwrap();
             trainer.run(&mut |_| Control::Continue).unwrap().parameters
         })
     };

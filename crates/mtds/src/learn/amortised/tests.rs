@@ -136,10 +136,10 @@ fn a_learned_network_is_a_posterior_for_new_sequences() {
     };
     plan.stopping.every = 400;
     let start = make().first_parameters(&mut stream(8, 0));
-    let mut whole = Trainer::new(make(), start.clone(), plan.clone(), 9).unwrap();
+    let mut whole = Trainer::new(make(), start.clone(), plan.clone(), stream(9, 0)).unwrap();
     let outcome = whole.run(&mut |_| Control::Continue).unwrap();
 
-    let mut first = Trainer::new(make(), start, plan, 9).unwrap();
+    let mut first = Trainer::new(make(), start, plan, stream(9, 0)).unwrap();
     first.run(&mut |p| if p.step == 130 { Control::Stop } else { Control::Continue }).unwrap();
     let checkpoint = Checkpoint::from_bytes(&first.checkpoint().to_bytes().unwrap()).unwrap();
     let mut second = Trainer::resume(make(), checkpoint).unwrap();

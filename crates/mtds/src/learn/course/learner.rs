@@ -9,12 +9,9 @@ use crate::learn::{
     Adapted, AdaptedObjective, Control, Fitted, History, InferenceNetwork, LearnedNetwork,
     MonteCarloObjective, Outcome, Progress, Proposal, Refine, Status, Trainer,
 };
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::system::{Architecture, System};
 use crate::{Error, Result};
-
-/// Random stream of the first beliefs; that of the first model is 0.
-const BELIEF_STREAM: u64 = 1;
 
 /// A course in progress.
 pub struct Learner<'a> {
@@ -46,7 +43,12 @@ impl<'a> Learner<'a> {
             StartRule::Prior(start) => {
                 let parameters = first.parameters().to_vec();
                 let objective = prior_objective(start, &first, &data)?;
-                let trainer = Trainer::new(objective, parameters, start.plan.clone(), data.seed)?;
+                let trainer = Trainer::new(
+                    objective,
+                    parameters,
+                    start.plan.clone(),
+                    stream(data.seed, Stream::Training),
+                )?;
                 Running::Prior(Box::new(trainer))
             }
             StartRule::None => begin(&course.refine, first.clone(), &data, None)?,
@@ -240,7 +242,7 @@ impl StageRecord {
 }
 
 fn first_model(course: &Course, spec: Architecture, data: &CourseData) -> Result<System> {
-    System::initialise(spec, course.scaling.scaling(data.family)?, &mut stream(data.seed, 0))
+    System::initialise(spec, course.scaling.scaling(data.family)?, &mut stream(data.seed, Stream::Initialise))
 }
 
 /// The refinement of `model`, before its first step.
@@ -255,15 +257,25 @@ fn begin(
             let Refine { objective, plan } = &**refine;
             let parameters = model.parameters().to_vec();
             let objective = adapted(objective, model, data, proposals)?;
-            Ok(Running::Refine(Box::new(Trainer::new(objective, parameters, plan.clone(), data.seed)?)))
+            Ok(Running::Refine(Box::new(Trainer::new(
+                objective,
+                parameters,
+                plan.clone(),
+                stream(data.seed, Stream::Refinement),
+            )?)))
         }
         RefineRule::Variational(refine) => {
             let objective = variational(refine, model, data)?;
             let parameters = match proposals.filter(|_| refine.network.is_none()) {
                 Some(known) => objective.parameters_at(&known)?,
-                None => objective.first_parameters(&mut stream(data.seed, BELIEF_STREAM)),
+                None => objective.first_parameters(&mut stream(data.seed, Stream::FirstCodes)),
             };
-            let trainer = Trainer::new(objective, parameters, refine.plan.clone(), data.seed)?;
+            let trainer = Trainer::new(
+                objective,
+                parameters,
+                refine.plan.clone(),
+                stream(data.seed, Stream::Refinement),
+            )?;
             Ok(Running::Variational(Box::new(trainer)))
         }
     }

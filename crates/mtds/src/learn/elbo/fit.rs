@@ -6,7 +6,7 @@ use super::{CodeUsage, Gaussians, Variational, VariationalObjective};
 use crate::Result;
 use crate::family::Family;
 use crate::learn::{Control, Outcome, Progress, ScalingRule, Trainer, TrainingPlan};
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::system::{Architecture, System};
 
 /// How to learn.
@@ -49,11 +49,12 @@ impl VariationalFit {
         seed: u64,
         observer: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<VariationalFitted> {
-        let mut random = stream(seed, 0);
+        let mut random = stream(seed, Stream::Initialise);
         let model = System::initialise(spec, self.scaling.scaling(family)?, &mut random)?;
         let objective = VariationalObjective::new(model, family, held_out, self.objective.clone())?;
         let parameters = objective.first_parameters(&mut random);
-        let mut trainer = Trainer::new(objective, parameters, self.plan.clone(), seed)?;
+        let mut trainer =
+            Trainer::new(objective, parameters, self.plan.clone(), stream(seed, Stream::Training))?;
         let outcome = trainer.run(observer)?;
         trainer.into_objective().fitted(outcome)
     }

@@ -89,7 +89,7 @@ fn bits_do_not_depend_on_the_number_of_threads() {
             let objective = objective(false, settings);
             let parameters = objective.model().parameters().to_vec();
             let plan = TrainingPlan { steps: 5, ..TrainingPlan::default() };
-            let mut trainer = Trainer::new(objective, parameters, plan, 5).unwrap();
+            let mut trainer = Trainer::new(objective, parameters, plan, stream(5, 0)).unwrap();
             trainer.run(&mut |_| Control::Continue).unwrap().parameters
         })
     };
@@ -107,14 +107,14 @@ fn learning_raises_the_bound_and_resumes_to_the_same_bits() {
         ..TrainingPlan::default()
     };
     let parameters = make().model().parameters().to_vec();
-    let mut whole = Trainer::new(make(), parameters.clone(), plan.clone(), 9).unwrap();
+    let mut whole = Trainer::new(make(), parameters.clone(), plan.clone(), stream(9, 0)).unwrap();
     let outcome = whole.run(&mut |_| Control::Continue).unwrap();
     let steps = outcome.history.steps();
     assert!(steps[steps.len() - 1].bound > steps[0].bound + 0.1);
     let at = log_noise_places(make().model());
     assert_eq!(outcome.parameters[at.start], -0.5);
 
-    let mut first = Trainer::new(make(), parameters, plan, 9).unwrap();
+    let mut first = Trainer::new(make(), parameters, plan, stream(9, 0)).unwrap();
     first.run(&mut |p| if p.step == 23 { Control::Stop } else { Control::Continue }).unwrap();
     let bytes = first.checkpoint().to_bytes().unwrap();
     let checkpoint = crate::learn::Checkpoint::from_bytes(&bytes).unwrap();

@@ -21,14 +21,11 @@ use super::Trained;
 use super::material::{Part, Piece, divide, piece_of};
 use crate::family::{Family, Scaling, Sequence, Signal};
 use crate::learn::{Control, Progress, Trainer};
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::{Error, Result};
 use objective::ClassObjective;
 use reader::{Pass, Reader, Reading};
 pub use settings::ClassifierSettings;
-
-/// The random stream of the first parameters.
-const START_STREAM: u64 = 0x636c_6173;
 
 /// A network that gives the probability of each class; see the [module](self) for its equations.
 ///
@@ -83,8 +80,9 @@ impl SequenceClassifier {
         }
         let reader = Reader::new(family.d_obs(), settings, names.len())?;
         let objective = ClassObjective::new(reader, settings, train, judged.unwrap_or_default());
-        let first = reader.first(&mut stream(seed, START_STREAM));
-        let outcome = Trainer::new(objective, first, settings.plan.clone(), seed)?.run(observer)?;
+        let first = reader.first(&mut stream(seed, Stream::Classifier));
+        let outcome = Trainer::new(objective, first, settings.plan.clone(), stream(seed, Stream::Training))?
+            .run(observer)?;
         let (settings, parameters) = (settings.clone(), outcome.parameters.clone());
         let stored = Stored { settings, classes: names, scaling, parameters };
         Ok(Trained { network: Self::try_from(stored)?, outcome })

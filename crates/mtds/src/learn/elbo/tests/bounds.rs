@@ -105,7 +105,7 @@ fn on_a_conjugate_case_the_best_belief_is_the_exact_posterior() {
     let start = objective.first_parameters(&mut stream(2, 0));
     let rate = Schedule::new(crate::learn::Interpolation::Log, vec![(1, 0.05), (1500, 1e-4)]).unwrap();
     let plan = TrainingPlan { steps: 1500, learning_rate: rate, ..TrainingPlan::default() };
-    let mut trainer = Trainer::new(objective, start, plan, 3).unwrap();
+    let mut trainer = Trainer::new(objective, start, plan, stream(3, 0)).unwrap();
     let outcome = trainer.run(&mut |p| go_on(p)).unwrap();
     let fitted = trainer.into_objective().fitted(outcome).unwrap();
     for i in 0..2 {

@@ -17,7 +17,7 @@ fn trainer(settings: Variational, plan: TrainingPlan) -> Trainer<VariationalObje
     let held_out = family(false);
     let objective = VariationalObjective::new(model(), &family(false), Some(&held_out), settings).unwrap();
     let start = objective.first_parameters(&mut stream(8, 0));
-    Trainer::new(objective, start, plan, 9).unwrap()
+    Trainer::new(objective, start, plan, stream(9, 0)).unwrap()
 }
 
 #[test]
