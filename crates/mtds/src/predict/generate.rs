@@ -96,7 +96,7 @@ impl System {
         self.drive(inputs, None, &mut FrontState::default())
     }
 
-    fn check_code(&self, found: usize) -> Result<()> {
+    pub(super) fn check_code(&self, found: usize) -> Result<()> {
         if found == self.d_code() { Ok(()) } else { Err(Error::shape("code", self.d_code(), found)) }
     }
 }

@@ -6,6 +6,7 @@ mod explained;
 pub mod forecast;
 mod future;
 pub mod generate;
+mod innovations;
 pub mod marginal;
 mod mixed;
 pub mod noise;

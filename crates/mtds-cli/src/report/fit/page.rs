@@ -289,8 +289,9 @@ fn residuals(report: &FitReport) -> Option<Section> {
     let figure = Figure {
         pictures,
         caption: "Left: were forecasts right, true values would fall into each tenth of them equally often; a valley in the \
-                  middle means too sure, a hill too unsure, a slope too high or too low. Right: what is left after the rollout \
-                  of each sequence's own code should not remember itself; where it does, a larger state or code may help."
+                  middle means too sure, a hill too unsure, a slope too high or too low. Right: what is left of each value \
+                  once it is predicted from those before it, with its sequence's own code, should not remember itself; where it does, a \
+                  larger state or code may help."
             .into(),
     };
     let explanation = "What a good model leaves over looks like noise.";

@@ -1,13 +1,13 @@
-//! Residual checks: the place of true values within their forecasts, and the memory of what rollouts leave over.
+//! Residual checks: the place of true values within their forecasts, and the memory of what predictions one step ahead leave over.
 
 use crate::report::fit::Residuals;
 use crate::verb::posterior::online_of;
 use anyhow::{Context, Result};
+use mtds::Family;
 use mtds::infer::Online;
 use mtds::predict::SequenceScore;
 use mtds::random::{Stream, stream};
 use mtds::store::Model;
-use mtds::{Family, Signal};
 use rayon::prelude::*;
 
 /// Lags of the autocorrelation.
@@ -23,8 +23,8 @@ pub(super) fn of(bundle: &Model, family: &Family, seed: u64, scores: &[SequenceS
     for (i, code) in codes.iter().enumerate() {
         let sequence = family.sequence(i);
         let inputs = family.inputs_of(i).filter(|_| bundle.system.d_input() > 0);
-        let predicted = bundle.system.generate(code, inputs, sequence.n_time())?;
-        left.extend(residuals(sequence.outputs(), &predicted));
+        let errors = bundle.system.innovations(code, sequence.outputs(), inputs)?;
+        left.extend((0..errors.width()).map(|c| errors.rows().map(|row| row[c]).collect::<Vec<f64>>()));
     }
     let (tenths, tenth_error) = tenths(scores);
     let (autocorrelation, autocorrelation_error) = autocorrelation(&left);
@@ -56,12 +56,6 @@ pub(super) fn codes(bundle: &Model, family: &Family, seed: u64) -> Result<Vec<Ve
         Ok(posterior.mean()[..bundle.system.d_code()].to_vec())
     };
     (0..family.n_seq()).into_par_iter().map(one).collect()
-}
-
-/// Differences over time, one column per output, NaN where missing.
-fn residuals(outputs: &Signal, predicted: &Signal) -> Vec<Vec<f64>> {
-    let column = |c: usize| (0..outputs.n_time()).map(|t| outputs.get(t, c) - predicted.get(t, c)).collect();
-    (0..outputs.width()).map(column).collect()
 }
 
 /// Share of values in each tenth of their forecasts, and two standard errors of a share, over sequences.
