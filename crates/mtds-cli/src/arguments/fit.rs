@@ -130,6 +130,10 @@ pub struct FitArguments {
     #[arg(long, value_name = "STEPS", help_heading = "Learning")]
     pub segment: Option<usize>,
 
+    /// Steps that a segment shares with the one before it
+    #[arg(long, value_name = "STEPS", help_heading = "Learning")]
+    pub overlap: Option<usize>,
+
     /// Share of the sequences that is held out to decide when to stop
     #[arg(long, value_name = "SHARE", help_heading = "Learning")]
     pub validation: Option<f64>,

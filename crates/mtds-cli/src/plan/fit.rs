@@ -191,6 +191,7 @@ fn wishes(typed: &FitArguments) -> Wishes {
         fix: typed.fix.clone(),
         scaling: typed.scaling.map(scaling),
         segment: typed.segment,
+        overlap: typed.overlap,
         validation: typed.validation,
         selection: typed.selection,
         learn: typed.learn.map(learn),

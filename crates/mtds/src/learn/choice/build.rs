@@ -79,7 +79,7 @@ impl Choices {
     /// How sequences are cut, if they are.
     #[must_use]
     pub fn segments(&self) -> Option<SegmentPlan> {
-        (self.segment > 0).then_some(SegmentPlan { length: self.segment, overlap: 0 })
+        (self.segment > 0).then_some(SegmentPlan { length: self.segment, overlap: self.overlap })
     }
 
     /// What is believed about the code of a new member, where members say nothing about it.

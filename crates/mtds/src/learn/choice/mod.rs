@@ -134,6 +134,8 @@ keys! {
     scaling: ScalingRule,
     /// Steps of the segments that sequences are cut into; 0 leaves them whole.
     segment: usize,
+    /// Steps that a segment shares with the one before it; 0 where sequences are whole.
+    overlap: usize,
     /// Share of the sequences that is held out to decide when to stop.
     validation: f64,
     /// Share of the sequences that is kept apart to choose the length of the code by.

@@ -134,6 +134,8 @@ impl Choices {
             "1 to 65536",
         )?;
         require(self.refine_steps >= 2, "refine_steps", &self.refine_steps, "2 or more")?;
+        let most = self.segment.saturating_sub(1);
+        require(self.overlap <= most, "overlap", &self.overlap, &format!("at most {most}, below `segment`"))?;
         self.check_start()?;
         self.check_variational()?;
         for (key, found) in [("validation", self.validation), ("selection", self.selection)] {
@@ -162,8 +164,9 @@ fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
     let validation = by.fill("validation", &mut w.validation, validation(facts));
     let selection = by.fill("selection", &mut w.selection, (0.0, "no code length to choose"));
     let segment = by.fill("segment", &mut w.segment, segment(facts));
+    let overlap = by.fill("overlap", &mut w.overlap, overlap(segment));
     let state = by.fill("state", &mut w.state, state(facts));
-    let work = work(facts, segment, state, (validation, selection));
+    let work = work(facts, (segment, overlap), state, (validation, selection));
     match base == approach::FILTERED {
         true => Work { per_step: work.per_step * state as f64, ..work },
         false => work,
@@ -232,6 +235,13 @@ fn segment(facts: &Facts) -> (usize, String) {
     }
 }
 
+fn overlap(segment: usize) -> (usize, &'static str) {
+    match segment {
+        0 => (0, "sequences are whole"),
+        steps => (steps / 8, "an eighth of a segment: what happens across a cut is seen whole"),
+    }
+}
+
 fn state(facts: &Facts) -> (usize, String) {
     let wanted = (2 * facts.d_obs).clamp(4, 8);
     let most = (facts.median_time / 3).max(1);
@@ -241,12 +251,19 @@ fn state(facts: &Facts) -> (usize, String) {
     }
 }
 
-fn work(facts: &Facts, segment: usize, state: usize, (validation, selection): (f64, f64)) -> Work {
+fn work(
+    facts: &Facts,
+    (segment, overlap): (usize, usize),
+    state: usize,
+    (validation, selection): (f64, f64),
+) -> Work {
     let is_cut = segment > 0;
     let n_time = if is_cut { segment.min(facts.max_time) } else { facts.max_time };
     let share = |of: f64| (of * facts.n_seq as f64).round() as usize;
     let members = share(1.0 - validation - selection).max(1);
-    let pieces_each = if is_cut { facts.median_time.div_ceil(segment).max(1) } else { 1 };
+    let stride = segment.saturating_sub(overlap).max(1);
+    let pieces_each =
+        if is_cut { facts.median_time.saturating_sub(overlap).div_ceil(stride).max(1) } else { 1 };
     Work {
         state,
         is_cut,

@@ -310,6 +310,34 @@ fn typed_blocks_come_before_those_of_a_file() {
 }
 
 #[test]
+fn segments_overlap_as_the_page_says() {
+    let long = facts(4, 700, 1, Drive::None);
+    let counting = |id: &str| {
+        let values = (0..700).map(f64::from).collect();
+        crate::family::Sequence::new(id, crate::family::Signal::column(values)).unwrap()
+    };
+    let family = crate::family::Family::new(vec![counting("a"), counting("b")]).unwrap();
+    let shared = |wishes: &Wishes| {
+        let (choices, _) = resolve(wishes, &long).unwrap();
+        let pieces = choices.segments().unwrap().cut(&family).unwrap().family;
+        let (first, second) = (pieces.sequence(0).outputs(), pieces.sequence(1).outputs());
+        first.values().iter().filter(|y| second.values().contains(y)).count()
+    };
+    assert_eq!(shared(&Wishes::default()), 32);
+    assert_eq!(shared(&Wishes { segment: Some(100), overlap: Some(40), ..Wishes::default() }), 40);
+    assert_eq!(shared(&Wishes { overlap: Some(0), ..Wishes::default() }), 0);
+    for (segment, overlap) in [(None, 256), (Some(0), 1), (Some(10), 10)] {
+        let wishes = Wishes { segment, overlap: Some(overlap), ..Wishes::default() };
+        match resolve(&wishes, &long) {
+            Err(Error::Setting { name, why }) => {
+                assert!(name == "overlap" && why.contains("`segment`"), "{why}")
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
 fn unknown_keys_are_refused() {
     let error = serde_json::from_str::<Wishes>(r#"{"codes": 3}"#).unwrap_err().to_string();
     assert!(error.contains("codes"), "{error}");
