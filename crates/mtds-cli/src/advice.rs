@@ -10,6 +10,9 @@ pub fn option_for(error: &anyhow::Error) -> Option<String> {
         Problem::MissingColumn { role: "the names of sequences", .. } => "--series COLUMN".to_owned(),
         Problem::NoOutputs { .. } => "--outputs COLUMN,COLUMN".to_owned(),
         Problem::DuplicateTime { .. } => "--series COLUMN, or --resample STEP, which takes means".to_owned(),
+        Problem::Irregular { divisor: Some(step), .. } => {
+            format!("--resample {step}, which keeps every row, or with --resample-by linear")
+        }
         Problem::Irregular { expected, .. } => {
             format!("--resample {expected}, which takes means, or with --resample-by linear")
         }

@@ -161,7 +161,7 @@ fn data_that_cannot_be_learned_from_are_named_by_row() {
 #[test]
 fn the_option_that_helps_with_a_file_is_named() {
     for (name, text, option) in [
-        ("uneven.csv", "series,t,y\na,0,1\na,1,2\na,2,1\na,3.5,1\n", "--resample 1,"),
+        ("uneven.csv", "series,t,y\na,0,1\na,1,2\na,2,1\na,3.5,1\n", "--resample 0.5,"),
         ("twice.csv", "series,t,y\na,0,1\na,0,2\na,1,1\n", "--series COLUMN"),
         ("columns.csv", "who,t,y\na,0,1\n", "--series COLUMN"),
         ("hours.csv", "series,hour,y\na,0,1\n", "--time COLUMN"),

@@ -129,9 +129,10 @@ pub enum Problem {
     /// Times are not steps of one length.
     #[error(
         "expected steps of one length, {expected} as mostly here, found one of {found} in sequence `{series}`, from row \
-         {before_row}; resample to a step, by mean or linearly"
+         {before_row}; resample to a step, by mean or linearly{}",
+        .divisor.as_ref().map_or(String::new(), |step| format!(": {step} divides all of them"))
     )]
-    Irregular { series: String, expected: String, found: String, before_row: u64 },
+    Irregular { series: String, expected: String, found: String, before_row: u64, divisor: Option<String> },
 
     /// A gap that would fill the memory.
     #[error(

@@ -304,6 +304,27 @@ fn a_duplicate_time_is_refused_with_both_rows() {
     );
 }
 
+/// What is proposed keeps every row where a step can: median gaps were proposed, which throw rows together.
+#[test]
+fn the_proposed_step_divides_the_gaps_where_one_does() {
+    let proposed = |times: &[&str]| {
+        let rows: String = times.iter().map(|t| format!("a,{t},1\n")).collect();
+        let problem = refused(read(format!("series,t,y\n{rows}")), "a.csv, row");
+        let Problem::Irregular { divisor, .. } = problem else { panic!("{problem}") };
+        divisor
+    };
+    assert_eq!(
+        proposed(&["0", "0.25", "0.5", "1", "2", "3.5", "5", "7", "9", "12", "24"]).as_deref(),
+        Some("0.25")
+    );
+    assert_eq!(proposed(&["0", "4", "8", "11", "15"]).as_deref(), Some("1"));
+    assert_eq!(proposed(&["0", "6", "15", "24"]).as_deref(), Some("3"));
+    assert_eq!(proposed(&["0.1", "0.3", "0.4", "0.8"]).as_deref(), Some("0.1"));
+    let dates = ["2024-01-01T00:00:00", "2024-01-01T00:10:00", "2024-01-01T00:25:00", "2024-01-01T00:45:00"];
+    assert_eq!(proposed(&dates).as_deref(), Some("5min"));
+    assert_eq!(proposed(&["0", "1.5103", "2.7182", "6.1416"]), None);
+}
+
 #[test]
 fn irregular_times_are_refused_with_advice() {
     for (times, at) in [

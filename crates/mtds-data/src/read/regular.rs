@@ -23,6 +23,11 @@ const MOST_STEPS_PER_ROW: u64 = 100;
 /// See [`MOST_STEPS_PER_ROW`].
 const MOST_STEPS: u64 = 100_000;
 
+/// Decimals of times in which a common divisor is looked for.
+const MOST_DIGITS: i32 = 6;
+/// Steps per row that a proposed step may make.
+const MOST_FILLED: f64 = 20.0;
+
 /// Microseconds from which on a step between dates may be one of months.
 const SHORTEST_MONTH: i64 = 28 * DAY;
 
@@ -152,7 +157,8 @@ fn jittered(
     let has_none = 2 * n_single < inner.len() || kind == TimeKind::Integer;
     let misfit = inner_places(ordered).find(|&j| !fits(differences.0[j]));
     if let Some(j) = misfit.or_else(|| has_none.then(|| differences.longest(ordered))) {
-        return Err(irregular(data, ordered, j, guess, differences.0[j]));
+        let divisor = divisor(data, &inner);
+        return Err(irregular(data, ordered, j, (guess, divisor), differences.0[j]));
     }
     let n_steps: f64 = inner.iter().map(|&difference| count(difference)).sum();
     let step = simplest(inner.iter().sum::<f64>() / n_steps);
@@ -199,7 +205,33 @@ fn simplest(value: f64) -> f64 {
         .unwrap_or(value)
 }
 
-fn irregular(data: &Collector<'_>, ordered: &Ordered, j: usize, expected: f64, found: f64) -> Error {
+/// The greatest step of which all differences are whole numbers, unless it is so short that hardly any step would have a row.
+fn divisor(data: &Collector<'_>, differences: &[f64]) -> Option<f64> {
+    let most_digits = if data.times.kind == Some(TimeKind::Number) { MOST_DIGITS } else { 0 };
+    let units = (0..=most_digits).map(|digits| 10f64.powi(digits));
+    let is_whole = |unit: f64, d: f64| {
+        let count = d * unit;
+        // Beyond 2^53 a difference is no longer the one that was written.
+        count < 9e15 && (count - count.round()).abs() <= 1e-3
+    };
+    let unit = units.into_iter().find(|&unit| differences.iter().all(|&d| is_whole(unit, d)))?;
+    let whole = differences.iter().map(|d| (d * unit).round() as u64);
+    let step = whole.fold(0, greatest_common_divisor) as f64 / unit;
+    let n_steps = differences.iter().sum::<f64>() / step;
+    (step > 0.0 && n_steps <= MOST_FILLED * differences.len() as f64).then_some(step)
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+fn irregular(
+    data: &Collector<'_>,
+    ordered: &Ordered,
+    j: usize,
+    (expected, divisor): (f64, Option<f64>),
+    found: f64,
+) -> Error {
     let entries = (ordered.entries[j - 1] as usize, ordered.entries[j] as usize);
     let duration = |size: f64| match data.times.kind {
         Some(TimeKind::Number) => Step::Number(simplest(size)).to_string(),
@@ -211,6 +243,7 @@ fn irregular(data: &Collector<'_>, ordered: &Ordered, j: usize, expected: f64, f
         expected: duration(expected),
         found: duration(found),
         before_row: data.rows[entries.0],
+        divisor: divisor.map(duration),
     };
     Error::data(data.file, Place::cell(data.rows[entries.1], &data.roles.names[data.roles.time]), problem)
 }
