@@ -84,8 +84,8 @@ check_library() {
             ! -path 'crates/mtds/src/kernel/*' ! -path 'crates/mtds/tests/memory.rs')"
     impure='std::(fs|time|io|env|net|process)|std::\{.*(fs|time|io|env|net|process)'
     impure="$impure|(print|println|eprint|eprintln|dbg)!|thread_rng|os_rng|rand::rng\("
-    require_none 'library and experiments open no files, read no clock, print nothing, take their randomness as an argument' \
-        "$(lines_with "$impure" crates/mtds/src crates/mtds-experiments/src -name '*.rs' ! -path '*/tests/*' ! -name '*tests.rs')"
+    require_none 'library, experiments and pages open no files, read no clock, print nothing, take their randomness as an argument' \
+        "$(lines_with "$impure" crates/mtds/src crates/mtds-experiments/src crates/mtds-report/src -name '*.rs' ! -path '*/tests/*' ! -name '*tests.rs')"
     # Errors hold what the operating system said, so std::io is allowed.
     require_none 'motion capture opens files in files.rs only, reads no clock, prints nothing' \
         "$(lines_with "$(echo "$impure" | sed 's/|io|/|/g')" crates/mtds-mocap/src -name '*.rs' ! -name files.rs ! -name '*tests.rs')"

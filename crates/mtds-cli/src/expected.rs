@@ -1,9 +1,9 @@
 //! What held-out sequences decided about new members, as a fit stores it in the settings of a model.
 
-use crate::table::estimate;
 use mtds::learn::{CalibrationTrial, ChosenPrior, PriorTrial};
 use mtds::predict::Estimate;
 use mtds::store::Model;
+use mtds_report::text::estimate;
 use serde::{Deserialize, Serialize};
 
 /// Key of the settings in a model under which the fit keeps it.

@@ -1,26 +1,21 @@
-//! The parts of the `mtds` program: what was typed becomes a plan, a verb carries it out, tables, charts
-//! and one report page show the result.
+//! The parts of the `mtds` program: what was typed becomes a plan, a verb carries it out; tables, charts and pages
+//! are those of `mtds-report`.
 //!
 //! ```text
 //! arguments  what was typed        →  plan  what it means, validated  →  verb  one file each
 //! base       base models by name      interrupt, tensorboard, advice (options that help with a file)
-//! progress   stderr only              table, output   the terminal and the files left behind
-//! chart      numbers → inline SVG     report          sections → one self-contained page
+//! progress   stderr only              output   the terminal and the files left behind
 //! ```
 
 pub mod advice;
 pub mod arguments;
 pub mod base;
-pub mod chart;
 pub mod expected;
 pub mod explained;
 pub mod interrupt;
-pub mod markup;
 pub mod output;
 pub mod plan;
 pub mod progress;
-pub mod report;
-pub mod table;
 pub mod tensorboard;
 pub mod usage;
 pub mod verb;

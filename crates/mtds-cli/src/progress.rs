@@ -3,8 +3,8 @@
 //! stdout belongs to the result. On a terminal the bar appears only when a stage takes longer than two
 //! seconds; where stderr goes to a file or a pipe, a plain line is written every ten seconds.
 
-use crate::table::seconds;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mtds_report::text::seconds;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 

@@ -1,13 +1,14 @@
 //! `mtds quickstart` around its computation: the page, the table, the JSON document, the files left behind.
 
+#[path = "../../mtds-report/tests/balance/mod.rs"]
 mod balance;
 mod fixture;
 mod noise;
 
 use mtds_cli::arguments::{Arguments, Verb};
 use mtds_cli::plan::QuickstartPlan;
-use mtds_cli::report::quickstart::{QuickstartReport, page};
 use mtds_cli::verb;
+use mtds_report::quickstart::{QuickstartReport, page};
 use std::path::Path;
 
 use clap::Parser;

@@ -17,6 +17,7 @@
 //! | [`mod@compute`], [`settings`] | carries a cell out; all that its result depends on |
 //! | [`mod@published`] | the paper's figures |
 //! | [`table`], [`compare`], [`mod@assemble`] | from cells to rows, differences, tests and findings |
+//! | [`report`] | the page |
 
 pub mod assemble;
 pub mod cell;
@@ -28,6 +29,7 @@ pub mod predictor;
 pub mod protocol;
 pub mod published;
 pub mod recipe;
+pub mod report;
 pub mod score;
 pub mod settings;
 pub mod table;

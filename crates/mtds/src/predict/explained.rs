@@ -11,10 +11,13 @@ use crate::family::Family;
 use crate::infer::linear::{dot, symmetric_eigen};
 use crate::system::System;
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// The shares of the variance of one output that rollouts explain.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explained {
+    /// Its name.
+    pub output: String,
     /// With the code of each sequence.
     pub with_code: f64,
     /// With the same code for all, at the centre of the prior.
@@ -24,14 +27,14 @@ pub struct Explained {
 }
 
 impl System {
-    /// How much of each output the codes explain: `None` for an output that never varies or is never observed.
+    /// How much of each output the codes explain; an output that never varies or is never observed is left out.
     ///
     /// # Shapes
-    /// `codes`: one per sequence of the family, d_code values each; result: d_obs.
+    /// `codes`: one per sequence of the family, d_code values each; result: up to d_obs.
     ///
     /// # Errors
     /// Another number of codes, or codes of another length; outputs or inputs that the model cannot take.
-    pub fn explained(&self, family: &Family, codes: &[Vec<f64>]) -> Result<Vec<Option<Explained>>> {
+    pub fn explained(&self, family: &Family, codes: &[Vec<f64>]) -> Result<Vec<Explained>> {
         if codes.len() != family.n_seq() {
             return Err(Error::shape("codes", format!("{}, one per sequence", family.n_seq()), codes.len()));
         }
@@ -51,12 +54,13 @@ impl System {
         });
         let alone = alone.collect::<Result<Vec<_>>>()?;
         let shares = |c: usize, total: f64| Explained {
+            output: family.output_names()[c].clone(),
             with_code: 1.0 - with_code[c] / total,
             without_code: 1.0 - without_code[c] / total,
             alone: alone.iter().map(|squares| 1.0 - squares[c] / total).collect(),
         };
         let totals = total_squares(family).into_iter().enumerate();
-        Ok(totals.map(|(c, total)| (total > 0.0).then(|| shares(c, total))).collect())
+        Ok(totals.filter(|(_, total)| *total > 0.0).map(|(c, total)| shares(c, total)).collect())
     }
 
     /// Squared errors of rollouts, by output.
@@ -166,7 +170,7 @@ mod tests {
     fn true_codes_explain_everything_and_no_code_less() {
         let (model, family, codes) = made();
         let found = model.explained(&family, &codes).unwrap();
-        let found = found[0].as_ref().unwrap();
+        let found = &found[0];
         assert!(found.with_code > 1.0 - 1e-9, "{found:?}");
         assert!(found.without_code < 0.9, "{found:?}");
         assert_eq!(found.alone.len(), 2);
@@ -179,7 +183,7 @@ mod tests {
         let (model, _, _) = made();
         let flat = Sequence::new("flat", crate::Signal::column(vec![2.0; 5])).unwrap();
         let family = Family::new(vec![flat]).unwrap();
-        assert_eq!(model.explained(&family, &[vec![0.0, 0.0]]).unwrap(), [None]);
+        assert_eq!(model.explained(&family, &[vec![0.0, 0.0]]).unwrap(), []);
         assert!(model.explained(&family, &[]).is_err());
     }
 

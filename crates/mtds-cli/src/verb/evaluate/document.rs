@@ -4,9 +4,9 @@ use super::Evaluation;
 use super::anomaly::{ANOMALY, AnomalyRow};
 use super::rolling::ScoreRow;
 use crate::plan::EvaluatePlan;
-use crate::table::{Align, TextTable, estimate};
 use mtds::predict::Estimate;
 use mtds_data::{Column, Table};
+use mtds_report::text::{Align, TextTable, estimate};
 use serde_json::{Value, json};
 
 /// Names of the estimates of a row, in order.

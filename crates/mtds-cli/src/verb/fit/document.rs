@@ -6,10 +6,11 @@ use super::select::SelectionRow;
 use super::state::FitState;
 use crate::expected::{self, EXPECTED_KEY};
 use crate::plan::{FitPlan, Verbosity};
-use crate::table::{Align, TextTable, estimate, percent};
-use crate::usage::{self, USAGE_KEY, usage_of};
+use crate::usage::{USAGE_KEY, usage_of};
 use mtds::learn::Choice;
 use mtds::store::{Model, NETWORK_FILE};
+use mtds_report::text::{Align, TextTable, estimate, percent};
+use mtds_report::usage;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

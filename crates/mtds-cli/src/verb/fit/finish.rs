@@ -6,7 +6,7 @@ use super::prepare::Parts;
 use super::select;
 use super::state::FitState;
 use crate::expected::{EXPECTED_KEY, Expected};
-use crate::explained::{self, EXPLAINED_KEY};
+use crate::explained::EXPLAINED_KEY;
 use crate::plan::{FitConfig, FitPlan};
 use crate::progress::{Progress, Stage};
 use crate::usage::USAGE_KEY;
@@ -43,7 +43,7 @@ pub(super) fn finish(
     let online = choices.online();
     let members = members(&model, &online, family, state.seed, progress)?;
     let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
-    let explained = explained::rows(&model, family, &codes)?;
+    let explained = model.explained(family, &codes)?;
     let judged = judge::judge(&model, &online, parts, state.seed)?;
     let config =
         FitConfig { seed: Some(state.seed), data: state.data.clone(), learn: Wishes::from(choices.clone()) };

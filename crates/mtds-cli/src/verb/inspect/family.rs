@@ -2,11 +2,11 @@
 
 use crate::output::print;
 use crate::plan::{Format, InspectPlan, SourcePlan};
-use crate::table::{Align, TextTable, percent};
 use anyhow::Result;
 use mtds::Family;
 use mtds::family::Signal;
 use mtds::learn::Facts;
+use mtds_report::text::{Align, TextTable, percent};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -1,19 +1,21 @@
 //! A model at a glance: what it is, what it explains, where its members lie.
 
 use crate::expected::{self, expected_of};
-use crate::explained::{ExplainedRow, explained_of};
+use crate::explained::explained_of;
 use crate::output::print;
 use crate::plan::{CodesFile, Format, InspectPlan};
-use crate::report::code_map::CodeMap;
-use crate::report::{Block, Page, Section};
-use crate::table::{Align, TextTable, percent};
-use crate::usage::{self, usage_of};
+use crate::usage::usage_of;
 use anyhow::{Context, Result};
 use mtds::generator::Role;
+use mtds::predict::Explained;
 use mtds::store::{Member, Model};
 use mtds_data::directory::write_file_atomic;
 use mtds_data::model::load_model;
 use mtds_data::{Column, Table, write_table};
+use mtds_report::code_map::CodeMap;
+use mtds_report::page::{Block, Page, Section};
+use mtds_report::text::{Align, TextTable, percent};
+use mtds_report::usage;
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -145,7 +147,7 @@ fn text(plan: &InspectPlan, path: &Path, bundle: &Model, map: Option<&CodeMap>) 
     Ok(out)
 }
 
-fn explained_table(rows: &[ExplainedRow], d_code: usize) -> String {
+fn explained_table(rows: &[Explained], d_code: usize) -> String {
     let alone: Vec<String> = (1..=d_code).map(|d| format!("z{d} alone")).collect();
     let mut head = vec![("output", Align::Left), ("with the code", Align::Right), ("without", Align::Right)];
     head.extend(alone.iter().map(|name| (name.as_str(), Align::Right)));

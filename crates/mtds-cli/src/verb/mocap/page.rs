@@ -3,11 +3,11 @@
 use super::loss::Loss;
 use super::report::{Findings, stride};
 use super::take::{Take, Takes};
-use crate::chart::Picture;
-use crate::markup::{Element, number};
-use crate::report::{Block, Cell, Column, Figure, Group, Page, Section, Table};
 use anyhow::Result;
 use mtds_mocap::export::{Line, MONTAGE_SIZE, Tone, montage};
+use mtds_report::chart::Picture;
+use mtds_report::markup::{Element, number};
+use mtds_report::page::{Block, Cell, Column, Figure, Group, Page, Section, Table};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! What was found in the files of a folder: every trap, in how many files, and file by file.
 
 use super::take::{Take, Takes};
-use crate::table::{Align, TextTable};
+use mtds_report::text::{Align, TextTable};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -17,10 +17,10 @@ use mtds_data::oscillators::{OscillatorParameters, Oscillators};
 use rayon::prelude::*;
 
 use super::{illustrate, recipe};
-use crate::chart::{CoveragePoint, CoverageSeries};
 use crate::plan::QuickstartPlan;
 use crate::progress::{Progress, Stage};
-use crate::report::quickstart::{BoundPoint, QuickstartReport, ScoreRow};
+use mtds_report::chart::{CoveragePoint, CoverageSeries};
+use mtds_report::quickstart::{BoundPoint, QuickstartReport, ScoreRow};
 
 /// Sequences whose bound is watched while learning.
 const N_HELD_OUT: usize = 64;

@@ -6,8 +6,8 @@ use mtds::store::{Member, Model};
 use mtds_data::oscillators::OscillatorParameters;
 
 use super::compute::{Families, Forecasts, SEEN};
-use crate::chart::{Band, Trace};
-use crate::report::quickstart::{CodeMap, CodePoint, ForecastPanel, MorphPath, QuickstartReport};
+use mtds_report::chart::{Band, Trace};
+use mtds_report::quickstart::{CodeMap, CodePoint, ForecastPanel, MorphPath, QuickstartReport};
 
 /// Test members shown on the page: the first two, whoever they are.
 const SHOWN: [usize; 2] = [0, 1];

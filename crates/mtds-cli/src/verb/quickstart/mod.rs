@@ -9,9 +9,9 @@ pub use compute::compute;
 use crate::output::{print, write_whole};
 use crate::plan::{Format, QuickstartPlan, Verbosity};
 use crate::progress::Progress;
-use crate::report::quickstart::{BoundPoint, QuickstartReport, page};
-use crate::table::{Align, TextTable, estimate, percent, seconds};
 use anyhow::{Context, Result};
+use mtds_report::quickstart::{BoundPoint, QuickstartReport, page};
+use mtds_report::text::{Align, TextTable, estimate, percent, seconds};
 use serde_json::{Value, json};
 use std::io::Write;
 

@@ -1,12 +1,9 @@
 //! What the report says: scores, forecasts to draw, coverage, from sequences that learning did not see where there are any.
 
 use super::{panels::panels, residuals, stored};
-use crate::chart::{CoveragePoint, CoverageSeries};
-use crate::explained::{self, explained_of};
+use crate::explained::explained_of;
 use crate::plan::ReportPlan;
 use crate::progress::{Progress, Stage};
-use crate::report::code_map::CodeMap;
-use crate::report::fit::{FitReport, ScoreLine};
 use crate::usage::usage_of;
 use crate::verb::evaluate::rolling::{Origin, Rolling, follow};
 use crate::verb::observed;
@@ -17,6 +14,9 @@ use mtds::learn::Facts;
 use mtds::predict::{Forecast, Scores, SequenceScore, family_mean, last_value, score};
 use mtds::store::Model;
 use mtds_data::model::load_model;
+use mtds_report::chart::{CoveragePoint, CoverageSeries};
+use mtds_report::code_map::CodeMap;
+use mtds_report::fit::{FitReport, ScoreLine};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -49,7 +49,7 @@ pub(super) fn report(plan: &ReportPlan, progress: &mut Progress) -> Result<FitRe
     let explained = match explained_of(&bundle) {
         stored if stored.is_empty() => {
             let codes = residuals::codes(&bundle, &judged.family, plan.common.seed)?;
-            explained::rows(&bundle.system, &judged.family, &codes)?
+            bundle.system.explained(&judged.family, &codes)?
         }
         stored => stored,
     };

@@ -8,9 +8,9 @@ mod stored;
 use crate::output::print;
 use crate::plan::{Format, ReportPlan};
 use crate::progress::Progress;
-use crate::report::fit::{FitReport, page};
 use anyhow::Result;
 use mtds_data::directory::write_file_atomic;
+use mtds_report::fit::{FitReport, page};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -31,7 +31,7 @@ pub fn run(plan: &ReportPlan, stdout: &mut dyn Write) -> Result<()> {
 }
 
 fn document(plan: &ReportPlan, report: &FitReport) -> Value {
-    let row = |line: &crate::report::fit::ScoreLine| {
+    let row = |line: &mtds_report::fit::ScoreLine| {
         json!({"seen": line.seen, "method": line.method, "n_seq": line.n_seq, "rmse": line.rmse, "nll": line.nll,
                "crps": line.crps, "cover80": line.cover80})
     };

@@ -1,12 +1,12 @@
 //! Forecasts to draw: a few sequences, from every origin.
 
 use super::compute::Followed;
-use crate::chart::Band;
 use crate::plan::ReportPlan;
-use crate::report::fit::Panel;
 use crate::verb::evaluate::rolling::Origin;
 use anyhow::Result;
 use mtds::Family;
+use mtds_report::chart::Band;
+use mtds_report::fit::Panel;
 
 /// Bands of a drawn forecast.
 const BANDS: [f64; 3] = [0.5, 0.8, 0.95];

@@ -1,6 +1,5 @@
 //! Residual checks: the place of true values within their forecasts, and the memory of what predictions one step ahead leave over.
 
-use crate::report::fit::Residuals;
 use crate::verb::posterior::online_of;
 use anyhow::{Context, Result};
 use mtds::Family;
@@ -8,6 +7,7 @@ use mtds::infer::Online;
 use mtds::predict::SequenceScore;
 use mtds::random::{Stream, stream};
 use mtds::store::Model;
+use mtds_report::fit::Residuals;
 use rayon::prelude::*;
 
 /// Lags of the autocorrelation.

@@ -2,9 +2,9 @@
 
 use crate::expected;
 use crate::plan::Verbosity;
-use crate::report::fit::Curve;
 use mtds::learn::StageRecord;
 use mtds::store::Model;
+use mtds_report::fit::Curve;
 use serde_json::Value;
 use std::path::Path;
 

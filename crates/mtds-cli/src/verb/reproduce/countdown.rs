@@ -1,7 +1,7 @@
 //! One line per finished cell, with the time that is left.
 
-use crate::table::seconds;
 use mtds_experiments::dho::{CellId, CellKind, Scale};
+use mtds_report::text::seconds;
 use std::time::Instant;
 
 /// What cells of a kind take: about the seconds of one on one thread, as `-v` prints them. That of our recipe for 128

@@ -2,9 +2,9 @@
 
 use super::Experiment;
 use super::cells::VERSION;
-use crate::table::{Align, TextTable, estimate, percent, seconds};
 use anyhow::Result;
 use mtds_experiments::dho::{CellKind, Row, published};
+use mtds_report::text::{Align, TextTable, estimate, percent, seconds};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

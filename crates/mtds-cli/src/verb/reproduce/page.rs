@@ -2,11 +2,11 @@
 
 use super::Experiment;
 use crate::plan::DhoPlan;
-use crate::report::Page;
-use crate::report::dho::{self, DhoReport, Examples, PredictivePanel, RecipeLabel, SamplePanel};
 use anyhow::Result;
 use mtds_experiments::dho::illustration::{REPETITION, SHOWN};
+use mtds_experiments::dho::report::{DhoReport, Examples, PredictivePanel, RecipeLabel, SamplePanel};
 use mtds_experiments::dho::{CellKind, CellResult, Illustration, Protocol, Scale};
+use mtds_report::page::Page;
 use std::path::Path;
 
 /// Training sequences that are shown large, and more members in small.
@@ -28,7 +28,7 @@ pub(super) fn page(experiment: &Experiment<'_>) -> Result<Page> {
         .iter()
         .find(|cell| cell.cell.kind == CellKind::Oracle && cell.cell.repetition == REPETITION);
     let shown = [model, oracle.map(|cell| (cell, "Oracle".to_owned()))];
-    Ok(dho::page(&DhoReport {
+    Ok(mtds_experiments::dho::report::page(&DhoReport {
         protocol: &plan.protocol,
         assembly: &experiment.assembly,
         cells: &experiment.cells,

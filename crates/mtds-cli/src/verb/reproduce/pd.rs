@@ -7,11 +7,11 @@
 use crate::output::{print, write_whole};
 use crate::plan::{Format, PdPlan};
 use crate::progress::{Progress, Stage};
-use crate::table::{Align, TextTable, estimate, percent};
-use crate::usage;
 use anyhow::Result;
 use mtds::Control;
 use mtds_experiments::pd::{self, Findings, RecoveryRow, ScoreRow};
+use mtds_report::text::{Align, TextTable, estimate, percent};
+use mtds_report::usage;
 use serde_json::json;
 use std::io::Write;
 

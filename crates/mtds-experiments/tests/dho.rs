@@ -1,12 +1,14 @@
 //! The page of the oscillator experiment: whole, in part, with nothing; its numbers are those of the input.
 
+#[path = "../../mtds-report/tests/balance/mod.rs"]
 mod balance;
 mod dho_fixture;
+#[path = "../../mtds-cli/tests/noise/mod.rs"]
 mod noise;
 
 use dho_fixture::Fixture;
-use mtds_cli::report::dho::published::Subject;
-use mtds_cli::report::dho::{DhoReport, Examples, page, published};
+use mtds_experiments::dho::report::published::Subject;
+use mtds_experiments::dho::report::{DhoReport, Examples, page, published};
 use mtds_experiments::dho::{CellKind, Protocol, Scale};
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! The map of codes: every member at its code, or at the two directions in which codes differ most.
 
-use super::Figure;
 use crate::chart::{Picture, Point, Scatter, Words};
-use anyhow::Result;
+use crate::page::Figure;
+use mtds::Result;
 use mtds::predict::PrincipalAxes;
 use mtds::store::Member;
 use std::collections::BTreeMap;

@@ -4,11 +4,11 @@ mod page;
 
 pub use page::page;
 
-use super::code_map::CodeMap;
 use crate::chart::{Band, CoverageSeries};
-use crate::explained::ExplainedRow;
+use crate::code_map::CodeMap;
+
 use mtds::learn::CodeUsage;
-use mtds::predict::Estimate;
+use mtds::predict::{Estimate, Explained};
 use mtds::store::Member;
 
 /// Everything on the page.
@@ -25,7 +25,7 @@ pub struct FitReport {
     /// Where they lie; `None` without members.
     pub map: Option<CodeMap>,
     /// What rollouts explain of each output; may be empty.
-    pub explained: Vec<ExplainedRow>,
+    pub explained: Vec<Explained>,
     /// How much of the code is used, where the model was learned by elbo or iwae.
     pub usage: Option<CodeUsage>,
     /// Scores, by origin and method.

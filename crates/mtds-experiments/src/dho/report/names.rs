@@ -1,6 +1,6 @@
 //! What the page calls each model, its colour, and which training sizes it shows.
 
-use mtds_experiments::dho::{CellKind, Protocol};
+use crate::dho::{CellKind, Protocol};
 
 use super::published::{Subject, TRAINING_SIZES};
 use super::{DhoReport, RecipeLabel};
@@ -81,7 +81,7 @@ pub(super) fn shade(colour: &str, index: usize, count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mtds_experiments::dho::Scale;
+    use crate::dho::Scale;
 
     #[test]
     fn the_papers_sizes_are_shown_where_they_are() {

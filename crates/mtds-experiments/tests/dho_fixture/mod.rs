@@ -1,7 +1,7 @@
 //! A made-up but plausible result of the oscillator experiment, at full scale.
 
 use crate::noise::Noise;
-use mtds_cli::report::dho::{DhoReport, Examples, PredictivePanel, RecipeLabel, SamplePanel};
+use mtds_experiments::dho::report::{DhoReport, Examples, PredictivePanel, RecipeLabel, SamplePanel};
 use mtds_experiments::dho::{
     Assembly, CellId, CellKind, CellResult, ForecastScore, Protocol, Recipe, Scale, SequenceResult, assemble,
 };

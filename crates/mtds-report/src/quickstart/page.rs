@@ -5,8 +5,8 @@ use super::{BoundPoint, MorphPath, QuickstartReport, ScoreRow};
 use crate::chart::{
     Coverage, Fan, Lines, Morph, Picture, Point, Range, Scatter, Series, Spacing, Stroke, Words,
 };
-use crate::report::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
-use crate::table::seconds;
+use crate::page::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
+use crate::text::seconds;
 
 /// The key that the ridge of a morph and its path on the map share.
 const ALONG_THE_PATH: &str = "along the path of the morph";

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use mtds_experiments::dho::compare::{Score, Unit};
-use mtds_experiments::dho::{Comparison, Finding};
+use crate::dho::compare::{Score, Unit};
+use crate::dho::{Comparison, Finding};
 
 use super::names::{full_name, model_name, shown_sizes};
 use super::published::{self, Subject};
 use super::{DhoReport, RecipeLabel};
-use crate::chart::scale::short_number;
-use crate::report::{Better, Block, Cell, Column, Group, Table};
+use mtds_report::chart::scale::short_number;
+use mtds_report::page::{Better, Block, Cell, Column, Group, Table};
 
 /// Level of the tests, the paper's.
 const LEVEL: f64 = 0.05;
@@ -177,7 +177,7 @@ pub(super) fn missing(report: &DhoReport<'_>) -> Option<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mtds_experiments::statistics::{MannWhitney, NullDistribution, Welch};
+    use crate::statistics::{MannWhitney, NullDistribution, Welch};
 
     fn comparison(difference: f64, p: Option<(f64, f64)>) -> Comparison {
         Comparison {

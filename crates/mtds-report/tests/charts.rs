@@ -2,7 +2,7 @@
 
 mod balance;
 
-use mtds_cli::chart::{
+use mtds_report::chart::{
     Band, BoxGroup, Boxes, Coverage, CoveragePoint, CoverageSeries, Densities, DensityCurve, Draws, Example,
     Fan, Lines, Morph, Picture, Point, Reference, Scatter, Series, Spacing, Stroke, Trace, Traces,
     ViolinGroup, Violins, Words,

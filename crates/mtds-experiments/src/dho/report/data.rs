@@ -10,8 +10,8 @@ use mtds_data::oscillators::{HALF_LIFE_RANGES, OMEGA_RANGES_RAD};
 use std::f64::consts::LN_2;
 
 use super::DhoReport;
-use crate::chart::{Densities, DensityCurve, Example, Picture, Range, Traces, Words};
-use crate::report::{Block, Figure, Section};
+use mtds_report::chart::{Densities, DensityCurve, Example, Picture, Range, Traces, Words};
+use mtds_report::page::{Block, Figure, Section};
 
 /// Points along a density.
 const CURVE: usize = 120;

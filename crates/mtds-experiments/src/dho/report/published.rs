@@ -3,9 +3,9 @@
 //! Source: Bird & Williams (2020), Customizing Sequence Generation with Multi-Task Dynamical Systems,
 //! supplementary material, table "DHO test results": predictive RMSE and NLL after t = 10, 20, 40, two
 //! decimals, means over 10 repetitions of 20 test sequences, no standard errors. The numbers themselves are those of
-//! [`mod@mtds_experiments::dho::published`]; here they are rows.
+//! [`mod@crate::dho::published`]; here they are rows.
 
-use mtds_experiments::dho::published::all;
+use crate::dho::published::all;
 
 /// Where the numbers come from, for captions.
 pub const SOURCE: &str = "Bird & Williams (2020), supplementary material, table of DHO test results";

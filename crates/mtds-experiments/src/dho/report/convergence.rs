@@ -6,12 +6,12 @@
 //!
 //! The bands are those of Kass & Raftery (1995), Bayes Factors, JASA 90, whose table has 2 log B.
 
-use mtds_experiments::dho::EvidenceGap;
+use crate::dho::EvidenceGap;
 
 use super::names::recipe_colour;
 use super::{DhoReport, RecipeLabel};
-use crate::chart::{BoxGroup, Boxes, Picture, Range, Reference, Words, Zone};
-use crate::report::{Better, Block, Cell, Column, Figure, Group, Section, Table};
+use mtds_report::chart::{BoxGroup, Boxes, Picture, Range, Reference, Words, Zone};
+use mtds_report::page::{Better, Block, Cell, Column, Figure, Group, Section, Table};
 
 /// Upper ends of the bands, in nats, and what they are called.
 const BANDS: [(f64, &str); 4] = [

@@ -3,10 +3,10 @@
 use super::convergence::{self, band_name, gap_of};
 use super::published::{self, Subject};
 use super::{DhoReport, RecipeLabel, checks, data, forecasts, score_tables, scores};
-use crate::chart::scale::short_number;
-use crate::report::{Block, Page, Section};
-use crate::table::seconds;
-use mtds_experiments::dho::{Row, Scale};
+use crate::dho::{Row, Scale};
+use mtds_report::chart::scale::short_number;
+use mtds_report::page::{Block, Page, Section};
+use mtds_report::text::seconds;
 
 /// Lays the report out as a page.
 pub fn page(report: &DhoReport<'_>) -> Page {

@@ -1,12 +1,12 @@
 //! Violins: scores of all test sequences, by the number of observations seen.
 
-use mtds_experiments::dho::{CellKind, ForecastScore};
+use crate::dho::{CellKind, ForecastScore};
 
 use super::names::{ORACLE_COLOUR, POOLED_COLOUR, SINGLE_COLOUR, recipe_colour, shade, shown_sizes};
 use super::published::{NLL_REFERENCE_STD, NOISE_STD, gaussian_entropy};
 use super::{DhoReport, RecipeLabel};
-use crate::chart::{Picture, Reference, Spacing, ViolinGroup, Violins, Words};
-use crate::report::{Block, Figure};
+use mtds_report::chart::{Picture, Reference, Spacing, ViolinGroup, Violins, Words};
+use mtds_report::page::{Block, Figure};
 
 /// What a violin chart shows.
 struct Chart {

@@ -1,11 +1,11 @@
 //! Tables of scores: the paper's numbers beside ours and the oracle's, calibration, and what is left to gain.
 
-use mtds_experiments::dho::{OracleGap, Row};
+use crate::dho::{OracleGap, Row};
 
 use super::DhoReport;
 use super::names::{full_name, shown_sizes, subject_name};
 use super::published::{self, SOURCE, Subject};
-use crate::report::{Better, Cell, Column, Group, Table};
+use mtds_report::page::{Better, Cell, Column, Group, Table};
 
 /// RMSE and NLL: published, made here by every recipe, and exact.
 pub(super) fn against_the_paper(report: &DhoReport<'_>) -> Table {

@@ -2,7 +2,7 @@
 
 mod balance;
 
-use mtds_cli::chart::{
+use mtds_report::chart::{
     BoxGroup, Boxes, Densities, DensityCurve, Draws, Example, Picture, Range, Reference, Spacing, Traces,
     ViolinGroup, Violins, Words, Zone,
 };

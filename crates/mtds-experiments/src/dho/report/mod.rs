@@ -24,7 +24,7 @@ mod scores;
 
 pub use page::page;
 
-use mtds_experiments::dho::{Assembly, CellResult, Protocol};
+use crate::dho::{Assembly, CellResult, Protocol};
 
 /// Everything that the page shows. Parts that are empty are said to be missing.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ pub struct DhoReport<'a> {
 /// A recipe, and what the page calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecipeLabel {
-    /// Name in the cells, as of [`mtds_experiments::dho::Recipe::name`].
+    /// Name in the cells, as of [`crate::dho::Recipe::name`].
     pub name: String,
     /// What the page calls it, e.g. "paper's recipe".
     pub label: String,

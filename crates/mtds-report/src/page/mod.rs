@@ -1,13 +1,9 @@
-//! The report: sections with words, figures and tables become one self-contained page.
+//! Sections with words, figures and tables become one self-contained page.
 //!
 //! The page needs no script and nothing from elsewhere. It follows the reader's light or dark setting and
 //! prints well; `data-theme="light"` or `"dark"` on the root element overrides the setting.
 
-pub mod code_map;
-pub mod dho;
 mod figure;
-pub mod fit;
-pub mod quickstart;
 mod table;
 
 pub use figure::Figure;

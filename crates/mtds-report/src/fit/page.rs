@@ -2,10 +2,10 @@
 
 use super::{Curve, FitReport, Panel, ScoreLine};
 use crate::chart::{Bars, Coverage, Fan, Lines, Picture, Range, Series, Spacing, Stroke, Words};
-use crate::report::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
+use crate::page::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
 use crate::usage;
 use mtds::learn::CodeUsage;
-use mtds::predict::Estimate;
+use mtds::predict::{Estimate, Explained};
 
 /// Lays the report out as a page.
 pub fn page(report: &FitReport) -> Page {
@@ -144,7 +144,7 @@ fn explained_table(report: &FitReport) -> Table {
     let mut columns = vec![Column::names("Output"), Column::score("with the code", Better::Neither, 0)];
     columns.push(Column::score("without", Better::Neither, 0));
     columns.extend((1..=d_code).map(|d| Column::score(format!("z{d} alone"), Better::Neither, 0)));
-    let row = |row: &crate::explained::ExplainedRow| {
+    let row = |row: &Explained| {
         let mut cells = vec![Cell::Text(row.output.clone())];
         let shares = [row.with_code, row.without_code].into_iter().chain(row.alone.iter().copied());
         cells.extend(shares.map(|share| Cell::Number(100.0 * share)));

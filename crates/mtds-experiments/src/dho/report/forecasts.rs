@@ -1,8 +1,8 @@
 //! Single sequences: what a model thinks may come next, and how sure it is.
 
 use super::{DhoReport, PredictivePanel, SamplePanel};
-use crate::chart::{Band, Centre, Draws, Fan, Picture, Range, TruthStroke, Words};
-use crate::report::{Block, Figure, Section};
+use mtds_report::chart::{Band, Centre, Draws, Fan, Picture, Range, TruthStroke, Words};
+use mtds_report::page::{Block, Figure, Section};
 
 /// The section on single forecasts.
 pub(super) fn section(report: &DhoReport<'_>) -> Section {

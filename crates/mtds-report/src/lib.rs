@@ -1,0 +1,19 @@
+//! Charts, tables and pages that the program, the experiments and others share: data in, text out.
+//!
+//! ```text
+//! markup   elements and escaped text
+//! chart    numbers → inline SVG             text    numbers → aligned plain text
+//! page     sections → one self-contained page, with figures and tables
+//! fit      the page of any fit              code_map, usage    what its code came to
+//! ```
+//!
+//! Nothing here opens a file, reads a clock or prints.
+
+pub mod chart;
+pub mod code_map;
+pub mod fit;
+pub mod markup;
+pub mod page;
+pub mod quickstart;
+pub mod text;
+pub mod usage;
