@@ -6,9 +6,13 @@
 //! | [`pd`] | patients under doses of their own: forecasts beside one system for all, and whether codes know the true parameters |
 //!
 //! Beside them stands what experiments share: [`smc`], a sampler for exact answers, and [`statistics`], the
-//! tests of significance. Nothing here opens a file, reads a clock or prints; randomness is an argument.
+//! tests of significance. Nothing here opens a file, reads a clock or prints; randomness is an argument. Finished cells
+//! go through [`dho::Surroundings`], which whoever runs an experiment hands in; pages are those of `mtds-report`.
 
 pub mod dho;
+mod error;
 pub mod pd;
 pub mod smc;
 pub mod statistics;
+
+pub use error::{Error, Result, Trouble};

@@ -7,8 +7,8 @@ mod dho_fixture;
 mod noise;
 
 use dho_fixture::Fixture;
-use mtds_experiments::dho::report::published::Subject;
-use mtds_experiments::dho::report::{DhoReport, Examples, page, published};
+use mtds_experiments::dho::published::{self, Subject};
+use mtds_experiments::dho::report::{DhoReport, Examples, page};
 use mtds_experiments::dho::{CellKind, Protocol, Scale};
 use std::path::Path;
 

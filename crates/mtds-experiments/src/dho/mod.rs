@@ -15,15 +15,19 @@
 //! | [`cell`] | the unit of work that can be kept: one model in one repetition |
 //! | [`illustration`] | single test sequences for figures, once all are scored |
 //! | [`mod@compute`], [`settings`] | carries a cell out; all that its result depends on |
+//! | [`experiment`] | cell by cell: what is kept is taken (`kept`), what is missing computed (`workers`, `countdown`) |
 //! | [`mod@published`] | the paper's figures |
 //! | [`table`], [`compare`], [`mod@assemble`] | from cells to rows, differences, tests and findings |
-//! | [`report`] | the page |
+//! | [`report`] | tables as text, the result as one document, the page |
 
 pub mod assemble;
 pub mod cell;
 pub mod compare;
 pub mod compute;
+mod countdown;
+pub mod experiment;
 pub mod illustration;
+mod kept;
 pub mod oracle;
 pub mod predictor;
 pub mod protocol;
@@ -34,6 +38,7 @@ pub mod score;
 pub mod settings;
 pub mod table;
 pub mod truth;
+mod workers;
 
 #[cfg(test)]
 mod fixtures;
@@ -42,6 +47,7 @@ pub use assemble::{Assembly, assemble};
 pub use cell::{CellId, CellKind, CellResult, Recipe};
 pub use compare::{Comparison, EvidenceGap, Finding, OracleGap};
 pub use compute::{Computed, compute};
+pub use experiment::{Experiment, Outcome, Surroundings};
 pub use illustration::Illustration;
 pub use oracle::{Oracle, OraclePosterior};
 pub use protocol::{Protocol, Scale, TestSet, TrainingSet, ValidationSet};

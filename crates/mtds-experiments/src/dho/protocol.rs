@@ -78,7 +78,23 @@ pub struct TestSet {
     seen: Vec<usize>,
 }
 
+impl Scale {
+    /// `quick` or `full`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Full => "full",
+        }
+    }
+}
+
 impl Protocol {
+    /// Scale and seed in words.
+    pub(super) fn brief(&self) -> String {
+        format!("scale {}, seed {}", self.scale.name(), self.seed)
+    }
+
     /// The experiment at a scale.
     #[must_use]
     pub fn new(scale: Scale, seed: u64) -> Self {

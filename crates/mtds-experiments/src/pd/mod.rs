@@ -11,6 +11,7 @@ mod forecast;
 mod learn;
 mod recovery;
 mod settings;
+mod summary;
 #[cfg(test)]
 mod tests;
 

@@ -9,10 +9,7 @@ use crate::plan::{Format, PdPlan};
 use crate::progress::{Progress, Stage};
 use anyhow::Result;
 use mtds::Control;
-use mtds_experiments::pd::{self, Findings, RecoveryRow, ScoreRow};
-use mtds_report::text::{Align, TextTable, estimate, percent};
-use mtds_report::usage;
-use serde_json::json;
+use mtds_experiments::pd;
 use std::io::Write;
 
 const RESULT: &str = "pd.json";
@@ -33,73 +30,13 @@ pub fn run(plan: &PdPlan, stdout: &mut dyn Write) -> Result<()> {
         Control::Continue
     })?;
     progress.end();
-    let document = json!({
-        "experiment": "pd",
-        "version": env!("CARGO_PKG_VERSION"),
-        "seed": plan.common.seed,
-        "settings": plan.settings,
-        "rows": found.scores,
-        "recovery": found.recovery,
-        "usage": found.usage,
-    });
-    let text = serde_json::to_string_pretty(&document)? + "\n";
-    write_whole(&plan.out.join(RESULT), text.as_bytes())?;
+    let text = serde_json::to_string_pretty(&found.document(&plan.settings))? + "\n";
+    let left = plan.out.join(RESULT);
+    write_whole(&left, text.as_bytes())?;
     match plan.common.format {
         Format::Json => print(stdout, &text),
         Format::Text => {
-            let left = plan.out.join(RESULT);
-            print(stdout, &format!("{}\nleft in {}: the result\n", tables(&found), left.display()))
+            print(stdout, &format!("{}\nleft in {}: the result\n", found.summary(), left.display()))
         }
     }
-}
-
-fn tables(found: &Findings) -> String {
-    let mut text = score_table(&found.scores);
-    text.push_str("\nvariance of true parameters explained by codes, given all steps (cross-validated), and by θ itself\n");
-    text.push_str(&recovery_table(&found.recovery));
-    for row in &found.usage {
-        text.push_str(&format!(
-            "\n{}: {}\n{}",
-            row.method,
-            usage::sentence(&row.usage),
-            usage::table(&row.usage)
-        ));
-    }
-    text
-}
-
-fn score_table(rows: &[ScoreRow]) -> String {
-    let mut table = TextTable::new(&[
-        ("method", Align::Left),
-        ("seen", Align::Right),
-        ("RMSE", Align::Right),
-        ("NLL", Align::Right),
-        ("in 80%", Align::Right),
-    ]);
-    let nan = f64::NAN;
-    for row in rows {
-        table.push(vec![
-            row.method.clone(),
-            row.t.to_string(),
-            estimate(row.rmse, row.rmse_se.unwrap_or(nan), 2),
-            estimate(row.nll, row.nll_se.unwrap_or(nan), 2),
-            percent(row.cover80),
-        ]);
-    }
-    let n = rows.first().map_or(0, |row| row.n);
-    format!("forecasts of the rest of {n} held-out patients\n{}", table.render())
-}
-
-fn recovery_table(rows: &[RecoveryRow]) -> String {
-    let mut table = TextTable::new(&[
-        ("method", Align::Left),
-        ("parameter", Align::Left),
-        ("R², codes", Align::Right),
-        ("R², θ", Align::Right),
-    ]);
-    for row in rows {
-        let (codes, theta) = (format!("{:.2}", row.r2_codes), format!("{:.2}", row.r2_theta));
-        table.push(vec![row.method.clone(), row.parameter.clone(), codes, theta]);
-    }
-    table.render()
 }

@@ -6,8 +6,8 @@ use crate::dho::compare::{Score, Unit};
 use crate::dho::{Comparison, Finding};
 
 use super::names::{full_name, model_name, shown_sizes};
-use super::published::{self, Subject};
 use super::{DhoReport, RecipeLabel};
+use crate::dho::published::{self, Subject};
 use mtds_report::chart::scale::short_number;
 use mtds_report::page::{Better, Block, Cell, Column, Group, Table};
 

@@ -1,26 +1,28 @@
-//! The report of `mtds reproduce dho`: every figure and table of the paper's oscillator sections, from
-//! numbers that others computed.
+//! The report of the experiment: every figure and table of the paper's oscillator sections, from numbers that
+//! others computed.
 //!
 //! | module | shows |
 //! |---|---|
+//! | `summary` | the result as one document, and as plain tables |
+//! | `collect` | what the page shows, from an outcome |
 //! | `page` | the order of the page, the facts at its top |
 //! | `data` | the family: where its parameters come from, what its members look like |
 //! | `forecasts` | draws and predictive intervals for single sequences |
 //! | `scores`, `score_tables` | violins; tables against the paper and the oracle |
 //! | `convergence` | boxes of log p*(Y) − log p(Y | φ) over N |
 //! | `checks` | tests of significance, findings, what is missing |
-//! | [`published`] | the paper's numbers |
 //! | `names` | what models are called, and their colours |
 
 mod checks;
+mod collect;
 mod convergence;
 mod data;
 mod forecasts;
 mod names;
 mod page;
-pub mod published;
 mod score_tables;
 mod scores;
+mod summary;
 
 pub use page::page;
 

@@ -2,8 +2,8 @@
 
 use crate::dho::{CellKind, Protocol};
 
-use super::published::{Subject, TRAINING_SIZES};
 use super::{DhoReport, RecipeLabel};
+use crate::dho::published::{Subject, TRAINING_SIZES};
 
 /// Colour of the oracle.
 pub(super) const ORACLE_COLOUR: &str = "var(--series-2)";

@@ -1,8 +1,8 @@
 //! The page in order: the family, single forecasts, scores, convergence, checks, how it was made.
 
 use super::convergence::{self, band_name, gap_of};
-use super::published::{self, Subject};
 use super::{DhoReport, RecipeLabel, checks, data, forecasts, score_tables, scores};
+use crate::dho::published::{self, Subject};
 use crate::dho::{Row, Scale};
 use mtds_report::chart::scale::short_number;
 use mtds_report::page::{Block, Page, Section};

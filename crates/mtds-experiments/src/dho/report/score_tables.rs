@@ -4,7 +4,7 @@ use crate::dho::{OracleGap, Row};
 
 use super::DhoReport;
 use super::names::{full_name, shown_sizes, subject_name};
-use super::published::{self, SOURCE, Subject};
+use crate::dho::published::{self, SOURCE, Subject};
 use mtds_report::page::{Better, Cell, Column, Group, Table};
 
 /// RMSE and NLL: published, made here by every recipe, and exact.

@@ -3,8 +3,8 @@
 use crate::dho::{CellKind, ForecastScore};
 
 use super::names::{ORACLE_COLOUR, POOLED_COLOUR, SINGLE_COLOUR, recipe_colour, shade, shown_sizes};
-use super::published::{NLL_REFERENCE_STD, NOISE_STD, gaussian_entropy};
 use super::{DhoReport, RecipeLabel};
+use crate::dho::published::{NLL_REFERENCE_STD, NOISE_STD, gaussian_entropy};
 use mtds_report::chart::{Picture, Reference, Spacing, ViolinGroup, Violins, Words};
 use mtds_report::page::{Block, Figure};
 

@@ -1,13 +1,10 @@
-//! The report page of the oscillator experiment: collects what the page shows from cells, assembly and protocol.
+//! What the page shows, collected from cells, assembly and protocol.
 
-use super::Experiment;
-use crate::plan::DhoPlan;
-use anyhow::Result;
-use mtds_experiments::dho::illustration::{REPETITION, SHOWN};
-use mtds_experiments::dho::report::{DhoReport, Examples, PredictivePanel, RecipeLabel, SamplePanel};
-use mtds_experiments::dho::{CellKind, CellResult, Illustration, Protocol, Scale};
+use super::{DhoReport, Examples, PredictivePanel, RecipeLabel, SamplePanel};
+use crate::Result;
+use crate::dho::illustration::{REPETITION, SHOWN};
+use crate::dho::{CellKind, CellResult, Experiment, Illustration, Outcome, Protocol, Scale};
 use mtds_report::page::Page;
-use std::path::Path;
 
 /// Training sequences that are shown large, and more members in small.
 const TRAINING: usize = 4;
@@ -15,31 +12,33 @@ const GALLERY: usize = 20;
 /// Training sequences of the model whose forecasts are shown, as in the paper's figures.
 const ILLUSTRATED_SIZE: usize = 4;
 
-/// Lays the result out as a page.
-///
-/// # Errors
-/// A protocol whose sequences cannot be drawn.
-pub(super) fn page(experiment: &Experiment<'_>) -> Result<Page> {
-    let plan = experiment.plan;
-    let recipes = recipes(&plan.kinds);
-    let model = illustrated_model(experiment, &recipes);
-    let oracle = experiment
-        .cells
-        .iter()
-        .find(|cell| cell.cell.kind == CellKind::Oracle && cell.cell.repetition == REPETITION);
-    let shown = [model, oracle.map(|cell| (cell, "Oracle".to_owned()))];
-    Ok(mtds_experiments::dho::report::page(&DhoReport {
-        protocol: &plan.protocol,
-        assembly: &experiment.assembly,
-        cells: &experiment.cells,
-        examples: examples(&plan.protocol)?,
-        samples: shown[0].iter().flat_map(|(cell, name)| samples(cell, name)).collect(),
-        predictives: predictives(&shown.into_iter().flatten().collect::<Vec<_>>()),
-        settings: settings(plan),
-        timings: timings(experiment, &recipes),
-        commands: commands(plan, &recipes),
-        recipes,
-    }))
+impl Outcome<'_> {
+    /// Lays the result out as a page; `out` is the directory of its cells, as it is typed.
+    ///
+    /// # Errors
+    /// A protocol whose sequences cannot be drawn.
+    pub fn page(&self, out: &str) -> Result<Page> {
+        let Experiment { protocol, kinds, .. } = self.experiment;
+        let recipes = recipes(kinds);
+        let model = illustrated_model(self, &recipes);
+        let oracle = self
+            .cells
+            .iter()
+            .find(|cell| cell.cell.kind == CellKind::Oracle && cell.cell.repetition == REPETITION);
+        let shown = [model, oracle.map(|cell| (cell, "Oracle".to_owned()))];
+        Ok(super::page(&DhoReport {
+            protocol,
+            assembly: &self.assembly,
+            cells: &self.cells,
+            examples: examples(protocol)?,
+            samples: shown[0].iter().flat_map(|(cell, name)| samples(cell, name)).collect(),
+            predictives: predictives(&shown.into_iter().flatten().collect::<Vec<_>>()),
+            settings: settings(self.experiment),
+            timings: timings(self, &recipes),
+            commands: commands(protocol, out, &recipes),
+            recipes,
+        }))
+    }
 }
 
 /// The recipes of the table, the paper's first.
@@ -66,14 +65,14 @@ fn examples(protocol: &Protocol) -> Result<Examples> {
 /// The multi-task system whose forecasts are shown, and its name: of the last recipe that has one, at the paper's size
 /// where that is there.
 fn illustrated_model<'a>(
-    experiment: &'a Experiment<'_>,
+    outcome: &'a Outcome<'_>,
     recipes: &[RecipeLabel],
 ) -> Option<(&'a CellResult, String)> {
     let size = |cell: &&CellResult| cell.cell.kind.n(&cell.protocol).unwrap_or(0);
     recipes.iter().rev().find_map(|label| {
         let is_of =
             |kind: &CellKind| matches!(kind, CellKind::Mtlds { recipe, .. } if recipe.name() == label.name);
-        let found = experiment.cells.iter().filter(|c| is_of(&c.cell.kind) && !c.illustrations.is_empty());
+        let found = outcome.cells.iter().filter(|c| is_of(&c.cell.kind) && !c.illustrations.is_empty());
         let nearest = found.min_by_key(|cell| size(cell).abs_diff(ILLUSTRATED_SIZE))?;
         Some((nearest, format!("MTLDS-{}, {}", size(&nearest), label.label)))
     })
@@ -116,13 +115,13 @@ fn predictives(shown: &[(&CellResult, String)]) -> Vec<PredictivePanel> {
     (0..SHOWN).flat_map(|i| shown.iter().filter_map(move |model| panel(i, model))).collect()
 }
 
-fn settings(plan: &DhoPlan) -> Vec<(String, String)> {
+fn settings(experiment: &Experiment) -> Vec<(String, String)> {
     let Protocol { seed, repetitions, training_sizes, pooled_size, n_test, seen, n_time, .. } =
-        &plan.protocol;
+        &experiment.protocol;
     let list = |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    let single = &plan.settings.single;
+    let single = &experiment.settings.single;
     [
-        ("scale", scale(&plan.protocol).to_owned()),
+        ("scale", experiment.protocol.scale.name().to_owned()),
         ("seed", seed.to_string()),
         ("repetitions", repetitions.to_string()),
         ("test sequences", format!("{n_test} in each repetition, {n_time} steps")),
@@ -137,16 +136,19 @@ fn settings(plan: &DhoPlan) -> Vec<(String, String)> {
                 single.restarts, single.sampler.warmup, single.sampler.draws
             ),
         ),
-        ("oracle: posterior", format!("tempered SMC under the truth, {} runs", plan.settings.oracle.runs)),
+        (
+            "oracle: posterior",
+            format!("tempered SMC under the truth, {} runs", experiment.settings.oracle.runs),
+        ),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .to_vec()
 }
 
 /// Seconds of all cells of a model together, as of the clock of the run that computed them.
-fn timings(experiment: &Experiment<'_>, recipes: &[RecipeLabel]) -> Vec<(String, f64)> {
+fn timings(outcome: &Outcome<'_>, recipes: &[RecipeLabel]) -> Vec<(String, f64)> {
     let mut timings: Vec<(String, f64)> = vec![];
-    for cell in &experiment.cells {
+    for cell in &outcome.cells {
         let stage = match &cell.cell.kind {
             CellKind::Oracle => "oracle".into(),
             CellKind::Pooled => "pooled".into(),
@@ -164,26 +166,18 @@ fn timings(experiment: &Experiment<'_>, recipes: &[RecipeLabel]) -> Vec<(String,
     timings.into_iter().map(|(stage, secs)| (format!("{stage}, all cells"), secs)).collect()
 }
 
-fn commands(plan: &DhoPlan, recipes: &[RecipeLabel]) -> Vec<(String, String)> {
+fn commands(protocol: &Protocol, out: &str, recipes: &[RecipeLabel]) -> Vec<(String, String)> {
     let recipe = match recipes {
         [one] => format!(" --recipe {}", one.name),
         _ => String::new(),
     };
-    let command = |scale: &str, out: &Path| {
-        let (seed, out) = (plan.protocol.seed, out.display());
-        format!("mtds reproduce dho --scale {scale} --seed {seed}{recipe} --out {out}")
+    let command = |scale: Scale, out: &str| {
+        format!("mtds reproduce dho --scale {} --seed {}{recipe} --out {out}", scale.name(), protocol.seed)
     };
     let again = "computes what is missing and makes this page again";
-    let mut commands = vec![(command(scale(&plan.protocol), &plan.out), again.to_owned())];
-    if plan.protocol.scale == Scale::Quick {
-        commands.push((command("full", Path::new("mtds-dho-full")), "the whole experiment, in hours".into()));
+    let mut commands = vec![(command(protocol.scale, out), again.to_owned())];
+    if protocol.scale == Scale::Quick {
+        commands.push((command(Scale::Full, "mtds-dho-full"), "the whole experiment, in hours".into()));
     }
     commands
-}
-
-fn scale(protocol: &Protocol) -> &'static str {
-    match protocol.scale {
-        Scale::Quick => "quick",
-        Scale::Full => "full",
-    }
 }

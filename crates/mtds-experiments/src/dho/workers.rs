@@ -2,8 +2,8 @@
 //!
 //! A step of learning is a few milliseconds, of which sharing it out costs a part; runs side by side share nothing.
 
-use anyhow::Result;
-use mtds_experiments::dho::CellId;
+use super::cell::CellId;
+use crate::Result;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -99,7 +99,7 @@ mod tests {
             |_| Ok(()),
             |_, _| {
                 kept += 1;
-                anyhow::bail!("no room")
+                Err(crate::Error::Surroundings("no room".into()))
             },
         );
         assert_eq!((error.expect_err("it failed").to_string().as_str(), kept), ("no room", 1));

@@ -1,8 +1,8 @@
 //! One line per finished cell, with the time that is left.
 
-use mtds_experiments::dho::{CellId, CellKind, Scale};
+use super::cell::{CellId, CellKind};
+use super::protocol::Scale;
 use mtds_report::text::seconds;
-use std::time::Instant;
 
 /// What cells of a kind take: about the seconds of one on one thread, as `-v` prints them. That of our recipe for 128
 /// sequences at full scale is the quick one times the number of steps.
@@ -26,7 +26,6 @@ pub(super) fn weight(kind: &CellKind, scale: Scale) -> f64 {
 
 /// How far the cells have come.
 pub(super) struct Countdown {
-    started: Instant,
     scale: Scale,
     kept: usize,
     n_cells: usize,
@@ -40,7 +39,7 @@ impl Countdown {
     pub(super) fn new(cells: &[CellId], scale: Scale, kept: usize) -> Self {
         let work = cells.iter().map(|cell| weight(&cell.kind, scale)).sum();
         let (n_cells, n_finished, finished) = (cells.len(), 0, 0.0);
-        Self { started: Instant::now(), scale, kept, n_cells, n_finished, work, finished }
+        Self { scale, kept, n_cells, n_finished, work, finished }
     }
 
     /// The line before all others.
@@ -49,12 +48,8 @@ impl Countdown {
         format!("{} cells to compute on {threads}, {} kept from before", self.n_cells, self.kept)
     }
 
-    /// The line of a cell that took `secs`.
-    pub(super) fn finished(&mut self, cell: &CellId, secs: f64) -> String {
-        self.finished_after(self.started.elapsed().as_secs_f64(), cell, secs)
-    }
-
-    fn finished_after(&mut self, elapsed: f64, cell: &CellId, secs: f64) -> String {
+    /// The line of a cell that took `secs` and ended `elapsed` seconds after the beginning of all.
+    pub(super) fn finished(&mut self, cell: &CellId, secs: f64, elapsed: f64) -> String {
         self.n_finished += 1;
         self.finished += weight(&cell.kind, self.scale);
         let mut line = format!("{cell}: {} ({}/{}", seconds(secs), self.n_finished, self.n_cells);
@@ -77,9 +72,9 @@ mod tests {
         let mut countdown = Countdown::new(&cells, Scale::Full, 4);
         assert_eq!(countdown.begin(2), "3 cells to compute on 2 threads, 4 kept from before");
         // 5 of 10.1 took 20 s, so 5.1 take 20.4 s.
-        let line = countdown.finished_after(20.0, &cells[0], 19.96);
+        let line = countdown.finished(&cells[0], 19.96, 20.0);
         assert_eq!(line, "oracle-r00: 20 s (1/3, about 20 s left)");
-        countdown.finished_after(40.0, &cells[1], 20.0);
-        assert_eq!(countdown.finished_after(42.0, &cells[2], 2.0), "pooled-r00: 2.0 s (3/3)");
+        countdown.finished(&cells[1], 20.0, 40.0);
+        assert_eq!(countdown.finished(&cells[2], 2.0, 42.0), "pooled-r00: 2.0 s (3/3)");
     }
 }

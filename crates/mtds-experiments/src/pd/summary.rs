@@ -1,0 +1,71 @@
+//! The findings as one document and as plain tables.
+
+use super::{Findings, RecoveryRow, ScoreRow, Settings};
+use mtds_report::text::{Align, TextTable, estimate, percent};
+use mtds_report::usage;
+use serde_json::{Value, json};
+
+impl Findings {
+    /// The findings as one document: a flat list under `rows`, with settings, seed and version beside it.
+    #[must_use]
+    pub fn document(&self, settings: &Settings) -> Value {
+        json!({
+            "experiment": "pd",
+            "version": env!("CARGO_PKG_VERSION"),
+            "seed": settings.seed,
+            "settings": settings,
+            "rows": self.scores,
+            "recovery": self.recovery,
+            "usage": self.usage,
+        })
+    }
+
+    /// The findings as plain tables.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut text = score_table(&self.scores);
+        text.push_str("\nvariance of true parameters explained by codes, given all steps (cross-validated), and by θ itself\n");
+        text.push_str(&recovery_table(&self.recovery));
+        for row in &self.usage {
+            let (said, table) = (usage::sentence(&row.usage), usage::table(&row.usage));
+            text.push_str(&format!("\n{}: {said}\n{table}", row.method));
+        }
+        text
+    }
+}
+
+fn score_table(rows: &[ScoreRow]) -> String {
+    let mut table = TextTable::new(&[
+        ("method", Align::Left),
+        ("seen", Align::Right),
+        ("RMSE", Align::Right),
+        ("NLL", Align::Right),
+        ("in 80%", Align::Right),
+    ]);
+    let nan = f64::NAN;
+    for row in rows {
+        table.push(vec![
+            row.method.clone(),
+            row.t.to_string(),
+            estimate(row.rmse, row.rmse_se.unwrap_or(nan), 2),
+            estimate(row.nll, row.nll_se.unwrap_or(nan), 2),
+            percent(row.cover80),
+        ]);
+    }
+    let n = rows.first().map_or(0, |row| row.n);
+    format!("forecasts of the rest of {n} held-out patients\n{}", table.render())
+}
+
+fn recovery_table(rows: &[RecoveryRow]) -> String {
+    let mut table = TextTable::new(&[
+        ("method", Align::Left),
+        ("parameter", Align::Left),
+        ("R², codes", Align::Right),
+        ("R², θ", Align::Right),
+    ]);
+    for row in rows {
+        let (codes, theta) = (format!("{:.2}", row.r2_codes), format!("{:.2}", row.r2_theta));
+        table.push(vec![row.method.clone(), row.parameter.clone(), codes, theta]);
+    }
+    table.render()
+}
