@@ -1,66 +1,14 @@
-//! What held-out sequences decided about new members, as a fit stores it in the settings of a model.
+//! What held-out sequences decided about new members, in words.
 
-use mtds::learn::{CalibrationTrial, ChosenPrior, PriorTrial};
 use mtds::predict::Estimate;
-use mtds::store::Model;
+use mtds::workflow::{CalibrationRecord, FitRecord, PriorRecord};
 use mtds_report::text::estimate;
-use serde::{Deserialize, Serialize};
-
-/// Key of the settings in a model under which the fit keeps it.
-pub const EXPECTED_KEY: &str = "new_members";
-
-/// Where codes of new members are expected, and how wide forecasts are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Expected {
-    /// How the prior was chosen; the prior itself is in the model.
-    pub prior: PriorRecord,
-    /// How the process noise was.
-    pub calibration: CalibrationRecord,
-}
-
-/// A prior over codes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct PriorRecord {
-    /// Its width around members; `None` for the normal one.
-    pub spread: Option<f64>,
-    /// What was tried.
-    pub trials: Vec<PriorTrial>,
-}
-
-impl From<&ChosenPrior> for PriorRecord {
-    fn from(chosen: &ChosenPrior) -> Self {
-        Self { spread: chosen.spread, trials: chosen.trials.clone() }
-    }
-}
-
-/// A factor on the learned process noise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CalibrationRecord {
-    /// The factor.
-    pub factor: f64,
-    /// What was tried.
-    pub trials: Vec<CalibrationTrial>,
-}
-
-impl Default for CalibrationRecord {
-    /// As learned.
-    fn default() -> Self {
-        Self { factor: 1.0, trials: vec![] }
-    }
-}
-
-/// What the fit stored; `None` for a model that was made in another way.
-pub fn expected_of(bundle: &Model) -> Option<Expected> {
-    let stored = bundle.provenance.settings.get(EXPECTED_KEY)?;
-    serde_json::from_value(stored.clone()).ok()
-}
 
 /// What was decided, by name; only what held-out sequences had a say in.
-pub fn sentences(bundle: &Model) -> Vec<(&'static str, String)> {
-    let Some(expected) = expected_of(bundle) else { return vec![] };
+pub fn sentences(fit: &FitRecord) -> Vec<(&'static str, String)> {
     let named = [
-        ("codes of new members", prior_words(&expected.prior)),
-        ("process noise", calibration_words(&expected.calibration)),
+        ("codes of new members", prior_words(&fit.new_members.prior)),
+        ("process noise", calibration_words(&fit.new_members.calibration)),
     ];
     named.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
 }
@@ -100,6 +48,7 @@ fn in_nats(found: &Estimate, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mtds::learn::{CalibrationTrial, PriorTrial};
 
     fn estimate_of(mean: f64) -> Estimate {
         Estimate { mean, std_error: Some(0.25), n: 8 }

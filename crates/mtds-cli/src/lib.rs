@@ -3,19 +3,16 @@
 //!
 //! ```text
 //! arguments  what was typed        →  plan  what it means, validated  →  verb  one file each
-//! base       base models by name      interrupt, tensorboard, advice (options that help with a file)
+//!                                      interrupt, tensorboard, advice (options that help with a file)
 //! progress   stderr only              output   the terminal and the files left behind
 //! ```
 
 pub mod advice;
 pub mod arguments;
-pub mod base;
 pub mod expected;
-pub mod explained;
 pub mod interrupt;
 pub mod output;
 pub mod plan;
 pub mod progress;
 pub mod tensorboard;
-pub mod usage;
 pub mod verb;

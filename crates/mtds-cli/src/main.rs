@@ -40,7 +40,8 @@ fn run(arguments: Arguments) -> Result<()> {
     match arguments.verb {
         Verb::Quickstart(typed) => {
             let plan = QuickstartPlan::new(&typed)?;
-            in_pool(&plan.common, || verb::quickstart::run(&plan, &mut stdout(), verb::quickstart::compute))
+            let interrupt = Interrupt::listen()?;
+            in_pool(&plan.common, || verb::quickstart::run(&plan, &interrupt, &mut stdout()))
         }
         Verb::Fit(typed) => {
             let plan = FitPlan::new(&typed)?;

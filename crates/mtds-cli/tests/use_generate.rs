@@ -6,8 +6,8 @@ mod noise;
 mod program;
 
 use learned::{close, csv, growth_model, number, oscillator_model, pushed_model};
+use mtds::Model;
 use mtds::predict::CodePath;
-use mtds::store::Model;
 use mtds_data::model::load_model;
 use mtds_data::{ReadFamily, ReadOptions};
 use program::{json, must, must_fail};

@@ -19,8 +19,7 @@ fn posteriors_are_those_of_the_library() {
     let folder = growth_model();
     let rows = csv(&must(folder.path(), "infer model growth.csv --seen 12 -q --seed 3"));
     let bundle = load_model(&folder.path().join("model")).expect("a model");
-    let online: Online =
-        serde_json::from_value(bundle.provenance.settings["online"].clone()).expect("settings");
+    let online = bundle.online.clone();
     let read =
         mtds_data::read_family(&folder.path().join("growth.csv"), &ReadOptions::default()).expect("a family");
     assert_eq!(rows.len(), read.family.n_seq());
@@ -128,8 +127,7 @@ fn forecasts_are_those_of_the_library_at_the_times_of_the_file() {
     assert_eq!((first[0], first[7], first[8]), ("2023-02-21", "2023-02-28", "2023-03-01"));
 
     let bundle = load_model(&folder.path().join("model")).expect("a model");
-    let online: Online =
-        serde_json::from_value(bundle.provenance.settings["online"].clone()).expect("settings");
+    let online = bundle.online.clone();
     let read =
         mtds_data::read_family(&folder.path().join("dated.csv"), &ReadOptions::default()).expect("a family");
     let outputs: Signal = read.family.sequence(2).outputs().slice(0..20);

@@ -83,6 +83,15 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// A file of settings that cannot be understood.
+    #[error("{}: {why}\n  try: correct the line; fit.toml of any model shows all keys", path.display())]
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// Line, key and what is wrong.
+        why: String,
+    },
+
     /// The files of a model are there, but do not make one.
     #[error("{}: {source}", path.display())]
     Model {

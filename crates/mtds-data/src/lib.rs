@@ -29,6 +29,7 @@
 
 pub mod directory;
 pub mod error;
+pub mod fit_file;
 mod format;
 pub mod model;
 mod note;

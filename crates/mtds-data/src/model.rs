@@ -1,21 +1,27 @@
-//! Models on disk: [`mtds::store`] for the bytes, [`crate::directory`] for the files.
+//! Models on disk: [`mtds::store`] for the bytes, [`crate::directory`] for the files, and the file by which a fit is replayed.
 
 use std::path::Path;
 
+use mtds::Model;
 use mtds::base::Kinds;
-use mtds::learn::LearnedNetwork;
-use mtds::store::{self, Model};
+use mtds::store;
 
 use crate::directory::{read_directory, write_directory};
+use crate::fit_file::{FIT_FILE, FitFile};
 use crate::{Error, Result};
 
 /// Writes a model as the directory `path`, whole or not at all; one that is already there is replaced.
 ///
+/// A model that was learned by a fit gets its settings as [`FIT_FILE`], too.
+///
 /// # Errors
-/// [`Error::Model`] for a bundle that could not be read back, and those of
+/// [`Error::Model`] for a model that could not be read back, and those of
 /// [`write_directory`]. After any of them the destination is as it was.
-pub fn save_model(path: &Path, bundle: &Model) -> Result<()> {
-    let files = bundle.to_files().map_err(Error::model(path))?;
+pub fn save_model(path: &Path, model: &Model) -> Result<()> {
+    let mut files = model.to_files().map_err(Error::model(path))?;
+    if let Some(settings) = FitFile::of(model) {
+        files.push((FIT_FILE.to_owned(), settings.to_text()?.into_bytes()));
+    }
     write_directory(path, &files)
 }
 
@@ -33,21 +39,10 @@ pub fn load_model(path: &Path) -> Result<Model> {
 /// # Errors
 /// As [`load_model`].
 pub fn load_model_of(kinds: &Kinds, path: &Path) -> Result<Model> {
-    let files = read_directory(path, &store::REQUIRED_FILE_NAMES)?;
+    let there = store::OPTIONAL_FILE_NAMES.into_iter().filter(|name| path.join(name).exists());
+    let names: Vec<&str> = store::REQUIRED_FILE_NAMES.into_iter().chain(there).collect();
+    let files = read_directory(path, &names)?;
     Model::from_files_of(kinds, &files).map_err(Error::model(path))
-}
-
-/// Reads the inference network beside `bundle`, which was loaded from the directory `path`; `None` where none was learned.
-///
-/// # Errors
-/// [`Error::Model`] names what is wrong with its file; those of [`read_directory`].
-pub fn load_network(path: &Path, bundle: &Model) -> Result<Option<LearnedNetwork>> {
-    if !path.join(store::NETWORK_FILE).exists() {
-        return Ok(None);
-    }
-    let files = read_directory(path, &[store::NETWORK_FILE])?;
-    let read = |(_, bytes): &(String, Vec<u8>)| store::network_from_bytes(bytes, bundle);
-    files.first().map(read).transpose().map_err(Error::model(path))
 }
 
 #[cfg(test)]
@@ -57,7 +52,8 @@ mod tests {
     use super::*;
     use mtds::base::Lds;
     use mtds::family::Scaling;
-    use mtds::store::{CARD_FILE, CONFIG_FILE, Member, Provenance, WEIGHTS_FILE};
+    use mtds::model::{DataColumns, Member, Provenance};
+    use mtds::store::{CARD_FILE, CONFIG_FILE, WEIGHTS_FILE};
     use mtds::{Architecture, System, random};
 
     fn bundle(seed: u64, ids: &[&str]) -> Model {
@@ -69,19 +65,15 @@ mod tests {
             code_mean: vec![0.5, -0.25],
             code_std_dev: vec![0.125, 0.25],
         };
-        Model {
-            system: System::initialise(spec, Scaling::identity(1, 0), &mut random).unwrap(),
-            provenance: Provenance {
-                seed,
-                settings: r#"{"steps": 10}"#.parse().unwrap(),
-                fingerprint: "0123456789abcdef".into(),
-                program_version: "0.1.0".into(),
-                output_names: vec!["y".into()],
-                input_names: vec![],
-                scores: vec![],
-            },
-            members: ids.iter().map(member).collect(),
-        }
+        let provenance = Provenance {
+            seed,
+            fingerprint: "0123456789abcdef".into(),
+            program_version: "0.1.0".into(),
+            notes: r#"{"steps": 10}"#.parse().unwrap(),
+        };
+        let system = System::initialise(spec, Scaling::identity(1, 0), &mut random).unwrap();
+        let columns = DataColumns::named(vec!["y".into()], vec![]);
+        Model { members: ids.iter().map(member).collect(), ..Model::by_hand(system, columns, provenance) }
     }
 
     #[track_caller]
@@ -107,19 +99,21 @@ mod tests {
     fn a_network_is_loaded_where_there_is_one() {
         let sandbox = tempfile::tempdir().unwrap();
         let path = sandbox.path().join("model");
-        let bundle = bundle(1, &["a"]);
+        let mut bundle = bundle(1, &["a"]);
         save_model(&path, &bundle).unwrap();
-        assert_eq!(load_network(&path, &bundle).unwrap(), None);
+        assert_eq!(load_model(&path).unwrap().network, None);
         let architecture = mtds::learn::InferenceNetwork::for_model(&bundle.system, 2).unwrap();
-        let network = LearnedNetwork::new(architecture, vec![0.25; architecture.n_parameters()]).unwrap();
-        let bytes = store::network_to_bytes(&network, &bundle.provenance).unwrap();
-        fs::write(path.join(store::NETWORK_FILE), &bytes).unwrap();
-        assert_eq!(load_network(&path, &bundle).unwrap(), Some(network));
-        assert_same(&load_model(&path).unwrap(), &bundle);
-        fs::write(path.join(store::NETWORK_FILE), &bytes[..bytes.len() / 2]).unwrap();
-        let text = load_network(&path, &bundle).unwrap_err().to_string();
+        let weights = vec![0.25; architecture.n_parameters()];
+        bundle.network = Some(mtds::learn::LearnedNetwork::new(architecture, weights).unwrap());
+        save_model(&path, &bundle).unwrap();
+        let found = load_model(&path).unwrap();
+        assert_eq!(found.network, bundle.network);
+        assert_same(&found, &bundle);
+        let file = path.join(store::NETWORK_FILE);
+        let bytes = fs::read(&file).unwrap();
+        fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+        let text = load_model(&path).unwrap_err().to_string();
         assert!(text.contains(store::NETWORK_FILE) && text.contains("cut short"), "{text}");
-        assert_same(&load_model(&path).unwrap(), &bundle);
     }
 
     #[test]

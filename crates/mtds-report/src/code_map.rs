@@ -3,8 +3,8 @@
 use crate::chart::{Picture, Point, Scatter, Words};
 use crate::page::Figure;
 use mtds::Result;
+use mtds::model::Member;
 use mtds::predict::PrincipalAxes;
-use mtds::store::Member;
 use std::collections::BTreeMap;
 
 /// Labels with a colour of their own; others share the last one.

@@ -14,6 +14,6 @@ pub mod code_map;
 pub mod fit;
 pub mod markup;
 pub mod page;
-pub mod quickstart;
+pub mod scores;
 pub mod text;
 pub mod usage;

@@ -73,6 +73,21 @@ pub enum Error {
         last_good: Option<u64>,
     },
 
+    /// A fit that was interrupted cannot go on with another family, or other settings.
+    #[error(
+        "`{key}`: the interrupted run had {was}, now it is another; leave it out to go on, or start over"
+    )]
+    Resumed {
+        /// The setting; `data` for the family.
+        key: String,
+        /// What it was.
+        was: String,
+    },
+
+    /// An observer asked to stop before the work was done.
+    #[error("stopped before the work was done")]
+    Stopped,
+
     /// A stored model or checkpoint that cannot be used.
     #[error("{file}: {why}")]
     Store {

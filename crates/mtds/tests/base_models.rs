@@ -2,9 +2,10 @@
 
 use mtds::base::{Base, Gru, OrthogonalRnn, Pharmacodynamic, Rnn};
 use mtds::family::Scaling;
+use mtds::learn::Fit;
+use mtds::model::{DataColumns, Model, Provenance};
 use mtds::random::{Random, stream};
-use mtds::store::{Model, Provenance};
-use mtds::{Architecture, Control, Family, Fit, Online, Sequence, Signal, System, Tracker};
+use mtds::{Architecture, Control, Family, Online, Sequence, Signal, System, Tracker};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -98,14 +99,12 @@ fn store_round_trip(model: System) {
     let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
     let provenance = Provenance {
         seed: 3,
-        settings: serde_json::json!({}),
         fingerprint: "ac432cbee7e9ceb6".into(),
         program_version: "0.1.0".into(),
-        output_names: names("y", model.base().d_obs()),
-        input_names: names("u", model.base().d_input()),
-        scores: vec![],
+        notes: serde_json::Value::Null,
     };
-    let bundle = Model { system: model, provenance, members: vec![] };
+    let columns = DataColumns::named(names("y", model.base().d_obs()), names("u", model.base().d_input()));
+    let bundle = Model::by_hand(model, columns, provenance);
     let files = bundle.to_files().unwrap();
     let back = Model::from_files(&files).unwrap();
     assert_eq!(back.system.parameters(), bundle.system.parameters());

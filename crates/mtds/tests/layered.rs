@@ -9,8 +9,8 @@ use mtds::family::{Scaling, Signal};
 use mtds::front::{Front, FrontStart, InputSkip};
 use mtds::infer::{CodeTarget, GaussianMixture, LogTarget, Online, Points, SmoothTarget, Tracker};
 use mtds::learn::{Schedule, TrainingPlan, VariationalFit};
+use mtds::model::{DataColumns, Model, Provenance};
 use mtds::random::{Random, stream};
-use mtds::store::{Model, Provenance};
 use mtds::system::{CodePacks, OwnBatch, OwnCodes, OwnPull, Weights};
 use mtds::{Architecture, Control, Family, Sequence, System};
 use rand::RngExt;
@@ -243,14 +243,12 @@ fn layered_models_are_stored() {
     for model in models() {
         let provenance = Provenance {
             seed: 3,
-            settings: serde_json::json!({}),
             fingerprint: "ac432cbee7e9ceb6".into(),
             program_version: "0.1.0".into(),
-            output_names: vec!["y".into()],
-            input_names: vec!["a".into(), "b".into()],
-            scores: vec![],
+            notes: serde_json::Value::Null,
         };
-        let bundle = Model { system: model, provenance, members: vec![] };
+        let columns = DataColumns::named(vec!["y".into()], vec!["a".into(), "b".into()]);
+        let bundle = Model::by_hand(model, columns, provenance);
         let back = Model::from_files(&bundle.to_files().unwrap()).unwrap();
         assert_eq!(back.system.spec(), bundle.system.spec());
         assert_eq!(back.system.parameters(), bundle.system.parameters());

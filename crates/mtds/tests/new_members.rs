@@ -10,7 +10,7 @@ use mtds::generator::Prior;
 use mtds::infer::{Followed, Online};
 use mtds::learn::{Calibration, NewMembers, PriorRule};
 use mtds::random::{Random, Stream, stream};
-use mtds::{Architecture, Family, Sequence, Signal, System};
+use mtds::{Architecture, Control, Family, Sequence, Signal, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -56,9 +56,14 @@ fn whole(model: &System, family: &Family) -> (Vec<f64>, mtds::infer::GaussianMix
     let followed = Followed { model, online: &online, family, random: (3, Stream::Item) };
     let all = family.observed();
     let mut told = vec![];
-    let evidences = followed.log_evidences(&all, &mut |done| told.push(done)).unwrap();
+    let evidences = followed
+        .log_evidences(&all, &mut |done| {
+            told.push(done);
+            Control::Continue
+        })
+        .unwrap();
     assert_eq!(told.last(), Some(&all.len()));
-    (evidences, followed.codes(&all, &mut |_| {}).unwrap())
+    (evidences, followed.codes(&all, &mut |_| Control::Continue).unwrap())
 }
 
 /// log p(y) = log N(y; 0, s² I + τ² 1 1ᵀ), and the posterior of the level, both in closed form.
@@ -116,7 +121,12 @@ fn members_that_come_in_kinds_get_a_prior_around_them() {
     let (training, held_out) = (at(&kinds(40, 3), 3), at(&kinds(12, 4), 4));
     let asked = new_members(&model, &online, &training, Some(&held_out));
     let mut told = vec![];
-    let chosen = asked.prior(PriorRule::Auto, &mut |done, all| told.push((done, all))).unwrap();
+    let chosen = asked
+        .prior(PriorRule::Auto, &mut |done, all| {
+            told.push((done, all));
+            Control::Continue
+        })
+        .unwrap();
     assert_eq!(told.last(), Some(&(40 + 4 * 12, 40 + 4 * 12)));
     assert!(chosen.spread.is_some_and(|spread| spread < 0.5), "{:?}", chosen.trials);
     let density = |at: f64| {
@@ -136,7 +146,7 @@ fn members_anywhere_keep_the_normal_prior() {
     let (model, online) = (levels(), Online::default());
     let (training, held_out) = (at(&anywhere(40, 7), 7), at(&anywhere(20, 8), 8));
     let asked = new_members(&model, &online, &training, Some(&held_out));
-    let chosen = asked.prior(PriorRule::Auto, &mut |_, _| {}).unwrap();
+    let chosen = asked.prior(PriorRule::Auto, &mut |_, _| Control::Continue).unwrap();
     assert_eq!((chosen.spread, chosen.prior), (None, Prior::Normal { std_dev: TAU }), "{:?}", chosen.trials);
     assert_eq!(chosen.trials.len(), 3);
 }
@@ -147,14 +157,14 @@ fn a_rule_is_kept_and_without_held_out_sequences_nothing_is_tried() {
     let training = at(&kinds(40, 9), 9);
     for held_out in [None, Some(at(&kinds(4, 10), 10))] {
         let asked = new_members(&model, &online, &training, held_out.as_ref());
-        let prior = |rule| asked.prior(rule, &mut |_, _| {}).unwrap();
+        let prior = |rule| asked.prior(rule, &mut |_, _| Control::Continue).unwrap();
         assert_eq!(prior(PriorRule::Auto).spread, None);
         assert_eq!(prior(PriorRule::Aggregate).spread, Some(0.3));
         assert!(prior(PriorRule::Aggregate).trials.is_empty());
     }
     let held_out = at(&kinds(12, 10), 10);
     let asked = new_members(&model, &online, &training, Some(&held_out));
-    let kept = asked.prior(PriorRule::Normal, &mut |_, _| {}).unwrap();
+    let kept = asked.prior(PriorRule::Normal, &mut |_, _| Control::Continue).unwrap();
     assert_eq!((kept.spread, kept.trials.len()), (None, 0));
 }
 
@@ -189,7 +199,7 @@ fn process_noise_gets_the_size_that_forecasts_best() {
     let held_out = walkers(30, truth, 11);
     let calibration = Calibration { online: &online, held_out: &held_out, seed: 5 };
     for (believed, expected) in [(truth, 0.75..=1.35), (truth - 0.8, 1.8..=2.5), (truth + 0.6, 0.75..=0.75)] {
-        let found = calibration.of(walks(believed), &mut |_, _| {}).unwrap();
+        let found = calibration.of(walks(believed), &mut |_, _| Control::Continue).unwrap();
         assert!(expected.contains(&found.factor), "{believed}: {:?}", found.trials);
         assert_eq!(found.trials.len(), 5);
         let log = found.model.block_values("process_noise").unwrap()[0];
@@ -202,8 +212,9 @@ fn models_and_families_that_cannot_be_calibrated_stay_as_they_are() {
     let online = Online::default();
     let (few, many) = (walkers(4, -0.5, 12), at(&kinds(8, 13), 13));
     for (model, held_out) in [(walks(-2.0), &few), (levels(), &many)] {
-        let found =
-            Calibration { online: &online, held_out, seed: 5 }.of(model.clone(), &mut |_, _| {}).unwrap();
+        let found = Calibration { online: &online, held_out, seed: 5 }
+            .of(model.clone(), &mut |_, _| Control::Continue)
+            .unwrap();
         assert_eq!((found.factor, found.trials.len()), (1.0, 0));
         assert_eq!(found.model.parameters(), model.parameters());
     }

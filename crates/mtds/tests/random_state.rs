@@ -7,9 +7,10 @@ use mtds::base::emission::Batch;
 use mtds::base::{Lds, NoiseForm, StochasticLds};
 use mtds::family::{Scaling, Signal};
 use mtds::infer::Online;
+use mtds::learn::Fit;
 use mtds::random::{Random, stream};
 use mtds::system::{CodePacks, OwnBatch, OwnCodes, OwnPull, Weights};
-use mtds::{Architecture, Control, Family, Fit, Sequence, System};
+use mtds::{Architecture, Control, Family, Sequence, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 use super::{CommonArguments, SourceArguments};
+use mtds::evaluate::Baseline;
 
 /// Examples in the help, and what the anomaly score means.
 const EXAMPLES: &str = "The anomaly score of a sequence: its steps are forecast a few at a time, given all before. The log
@@ -82,15 +83,14 @@ pub enum BaselineName {
     Single,
 }
 
-impl BaselineName {
-    /// In tables.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::LastValue => "last value",
-            Self::FamilyMean => "family mean",
-            Self::Pooled => "pooled",
-            Self::Gru => "gru",
-            Self::Single => "single",
+impl From<BaselineName> for Baseline {
+    fn from(name: BaselineName) -> Self {
+        match name {
+            BaselineName::LastValue => Self::LastValue,
+            BaselineName::FamilyMean => Self::FamilyMean,
+            BaselineName::Pooled => Self::Pooled,
+            BaselineName::Gru => Self::Gru,
+            BaselineName::Single => Self::Single,
         }
     }
 }

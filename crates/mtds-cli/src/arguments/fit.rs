@@ -1,10 +1,11 @@
 //! `mtds fit` as typed.
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
+use mtds::base::BaseName;
 use std::path::PathBuf;
 
 use super::{CommonArguments, SourceArguments};
-use crate::base::BaseKind;
 
 /// Examples in the help.
 const EXAMPLES: &str = "Examples:
@@ -13,6 +14,11 @@ const EXAMPLES: &str = "Examples:
   mtds fit family.csv -o small-model --code 2 --hidden 16 --start-steps 100 --refine-steps 100
       codes of length 2 and a small generator, learned briefly
 ";
+
+/// The base models that there are, each with what it is.
+fn base_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(BaseName::ALL.map(|base| PossibleValue::new(base.name()).help(base.about())))
+}
 
 /// What was typed after `mtds fit`.
 #[derive(Debug, Args)]
@@ -51,8 +57,8 @@ pub struct FitArguments {
     pub checkpoint_every: f64,
 
     /// Kind of base model
-    #[arg(long, value_enum, help_heading = "Model")]
-    pub base: Option<BaseKind>,
+    #[arg(long, value_parser = base_names(), help_heading = "Model")]
+    pub base: Option<String>,
 
     /// Length of a code
     #[arg(long, value_name = "K", help_heading = "Model")]

@@ -4,6 +4,9 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 use super::{CommonArguments, SourceArguments};
+use crate::plan::UsageError;
+use mtds::Model;
+use mtds::infer::Method;
 
 /// Examples in the help.
 const EXAMPLES: &str = "Examples:
@@ -61,4 +64,32 @@ pub enum MethodName {
     Map,
     /// The network that `fit --amortised` learned, corrected by importance weights: quick
     Amortised,
+}
+
+impl From<MethodName> for Method {
+    fn from(name: MethodName) -> Self {
+        match name {
+            MethodName::Adais => Self::AdaptiveImportance,
+            MethodName::Nuts => Self::Nuts,
+            MethodName::Map => Self::MapLaplace,
+            MethodName::Amortised => Self::Amortised,
+        }
+    }
+}
+
+impl MethodName {
+    /// Refuses a method that needs a network where the model has none.
+    ///
+    /// # Errors
+    /// A [`UsageError`] with what to do.
+    pub fn check(self, model: &Model) -> Result<(), UsageError> {
+        match self {
+            Self::Amortised if model.network.is_none() => Err(UsageError::new(
+                "--method",
+                "`amortised` needs an inference network, and this model was learned without one",
+                "another method; or learn one: mtds fit DATA -o OTHER --learn elbo --amortised",
+            )),
+            _ => Ok(()),
+        }
+    }
 }

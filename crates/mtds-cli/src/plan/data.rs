@@ -1,7 +1,8 @@
 //! What `mtds data` will do.
 
-use super::{CommonPlan, SourceConfig, SourcePlan, UsageError};
+use super::{CommonPlan, SourcePlan, UsageError};
 use crate::arguments::{ConvertArguments, OscillatorsArguments, PharmacodynamicsArguments};
+use mtds::model::DataColumns;
 use std::path::{Path, PathBuf};
 
 /// What `mtds data oscillators` will do.
@@ -102,7 +103,7 @@ impl ConvertPlan {
     /// # Errors
     /// A [`UsageError`] for the first argument that cannot be meant.
     pub fn new(typed: &ConvertArguments) -> Result<Self, UsageError> {
-        let source = SourcePlan::new(&typed.source, SourceConfig::default())?;
+        let source = SourcePlan::new(&typed.source, DataColumns::default())?;
         Ok(Self { source, out: table(&typed.out)?, common: CommonPlan::new(&typed.common)? })
     }
 }

@@ -1,12 +1,13 @@
 //! What `mtds evaluate` will do.
 
-use super::{CommonPlan, SourceConfig, SourcePlan, UsageError};
-use crate::arguments::{BaselineName, EvaluateArguments};
-use clap::ValueEnum;
+use super::{CommonPlan, SourcePlan, UsageError};
+use crate::arguments::EvaluateArguments;
+use mtds::evaluate::Baseline;
+use mtds::model::DataColumns;
 use std::path::{Path, PathBuf};
 
 /// Baselines unless others are asked for, if there are training sequences.
-const USUAL: [BaselineName; 2] = [BaselineName::LastValue, BaselineName::FamilyMean];
+const USUAL: [Baseline; 2] = [Baseline::LastValue, Baseline::FamilyMean];
 
 /// What `mtds evaluate` will do.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +21,7 @@ pub struct EvaluatePlan {
     /// Steps that are forecast; `None` to the end.
     pub horizon: Option<usize>,
     /// What the model is compared with, each once.
-    pub against: Vec<BaselineName>,
+    pub against: Vec<Baseline>,
     /// Units and most steps of the recurrent network among them, each 1 or more.
     pub gru: (usize, u64),
     /// Training sequences of the baselines.
@@ -39,7 +40,7 @@ impl EvaluatePlan {
     /// # Errors
     /// A [`UsageError`] for the first argument that cannot be meant.
     pub fn new(typed: &EvaluateArguments) -> Result<Self, UsageError> {
-        let source = SourcePlan::new(&typed.source, SourceConfig::default())?;
+        let source = SourcePlan::new(&typed.source, DataColumns::default())?;
         let train = typed.train.as_ref().map(|path| SourcePlan { path: path.clone(), ..source.clone() });
         if typed.horizon == Some(0) {
             return Err(UsageError::new("--horizon", "expected 1 or more steps, found 0", "leave it out"));
@@ -69,23 +70,20 @@ fn seen(typed: &[usize]) -> Result<Vec<usize>, UsageError> {
     }
 }
 
-fn against(typed: &EvaluateArguments) -> Result<Vec<BaselineName>, UsageError> {
+fn against(typed: &EvaluateArguments) -> Result<Vec<Baseline>, UsageError> {
     let Some(asked) = &typed.against else {
         return Ok(if typed.train.is_some() { USUAL.to_vec() } else { vec![] });
     };
-    let needs_training = asked.iter().find(|name| **name != BaselineName::Single);
-    if let Some(name) = needs_training.filter(|_| typed.train.is_none()) {
-        let value = name.to_possible_value();
-        let name = value.as_ref().map_or("", |value| value.get_name());
-        let problem = format!("`{name}` learns from training sequences, and none are given");
+    let asked: Vec<Baseline> = asked.iter().map(|&name| name.into()).collect();
+    if let Some(name) = asked.iter().find(|name| name.needs_training() && typed.train.is_none()) {
+        let problem = format!("`{}` learns from training sequences, and none are given", name.title());
         return Err(UsageError::new(
             "--against",
             problem,
             "--train FILE, the file that the model was fit to",
         ));
     }
-    let all = BaselineName::value_variants().iter().copied();
-    Ok(all.filter(|name| asked.contains(name)).collect())
+    Ok(Baseline::ALL.into_iter().filter(|name| asked.contains(name)).collect())
 }
 
 fn gru(typed: &EvaluateArguments) -> Result<(usize, u64), UsageError> {
@@ -126,7 +124,7 @@ mod tests {
     fn baselines_that_learn_ask_for_training_sequences() {
         let error = plan(&["--against", "single,pooled"]).expect_err("nothing to learn from");
         assert!(error.problem.contains("`pooled`") && error.hint.contains("--train"), "{error}");
-        assert_eq!(plan(&["--against", "single"]).expect("learns nothing").against, [BaselineName::Single]);
+        assert_eq!(plan(&["--against", "single"]).expect("learns nothing").against, [Baseline::Single]);
         assert!(plan(&[]).expect("none").against.is_empty());
         let found = plan(&["--train", "t.csv", "--outputs", "a"]).expect("valid");
         assert_eq!(found.against, USUAL);

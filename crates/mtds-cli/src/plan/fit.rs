@@ -1,10 +1,10 @@
 //! What `mtds fit` will do.
 
-use super::{CommonPlan, FitConfig, SourceConfig, SourcePlan, UsageError, directory};
+use super::{CommonPlan, SourcePlan, UsageError, directory};
 use crate::arguments::{BeginningName, FitArguments, LearnName, PriorName, ScalingName};
-use clap::ValueEnum;
 use mtds::learn::choice::Beginning;
 use mtds::learn::{LearnRule, PriorRule, ScalingRule, Wishes};
+use mtds_data::fit_file::FitFile;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -56,8 +56,14 @@ impl FitPlan {
     /// A [`UsageError`] for the first argument that cannot be meant.
     pub fn new(typed: &FitArguments) -> Result<Self, UsageError> {
         let config = match &typed.config {
-            Some(path) => FitConfig::read(path)?,
-            None => FitConfig::default(),
+            Some(path) => FitFile::read(path).map_err(|error| {
+                UsageError::new(
+                    "--config",
+                    error.to_string(),
+                    "name a TOML file that you may read; fit.toml of any model shows all keys",
+                )
+            })?,
+            None => FitFile::default(),
         };
         let out = directory(&typed.out)?;
         let checkpoint = checkpoint_beside(&out);
@@ -88,15 +94,6 @@ impl FitPlan {
             checkpoint_every: checkpoint_every(typed.checkpoint_every)?,
             common: CommonPlan::new(&typed.common)?,
         })
-    }
-
-    /// The same plan with columns of an earlier run for those that were not typed.
-    ///
-    /// # Errors
-    /// None in practice: what a run wrote down can be read.
-    pub fn with_columns(mut self, earlier: &SourceConfig) -> Result<Self, UsageError> {
-        self.source = self.source.with_config(earlier)?;
-        Ok(self)
     }
 }
 
@@ -176,7 +173,7 @@ fn wishes(typed: &FitArguments) -> Wishes {
         PriorName::Aggregate => PriorRule::Aggregate,
     };
     Wishes {
-        base: typed.base.and_then(|base| Some(base.to_possible_value()?.get_name().to_owned())),
+        base: typed.base.clone(),
         code: typed.code,
         state: typed.state,
         front: typed.front,

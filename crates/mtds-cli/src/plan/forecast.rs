@@ -1,8 +1,9 @@
 //! What `mtds forecast` will do.
 
 use super::result::{count, table_file};
-use super::{CommonPlan, SourceConfig, SourcePlan, UsageError};
+use super::{CommonPlan, SourcePlan, UsageError};
 use crate::arguments::{ForecastArguments, MethodName};
+use mtds::model::DataColumns;
 use std::path::PathBuf;
 
 /// What `mtds forecast` will do.
@@ -34,7 +35,7 @@ impl ForecastPlan {
     pub fn new(typed: &ForecastArguments) -> Result<Self, UsageError> {
         Ok(Self {
             model: typed.model.clone(),
-            source: SourcePlan::new(&typed.source, SourceConfig::default())?,
+            source: SourcePlan::new(&typed.source, DataColumns::default())?,
             out: table_file("--out", typed.out.as_deref())?,
             seen: count("--seen", typed.seen, "leave it out to use all steps")?,
             horizon: count("--horizon", typed.horizon, "40")?,

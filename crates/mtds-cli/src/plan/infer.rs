@@ -1,8 +1,9 @@
 //! What `mtds infer` will do.
 
 use super::result::{count, table_file};
-use super::{CommonPlan, SourceConfig, SourcePlan, UsageError};
+use super::{CommonPlan, SourcePlan, UsageError};
 use crate::arguments::{InferArguments, MethodName};
+use mtds::model::DataColumns;
 use std::path::PathBuf;
 
 /// Draws per sequence, unless another number is asked for.
@@ -43,7 +44,7 @@ impl InferPlan {
         }
         Ok(Self {
             model: typed.model.clone(),
-            source: SourcePlan::new(&typed.source, SourceConfig::default())?,
+            source: SourcePlan::new(&typed.source, DataColumns::default())?,
             out,
             method: typed.method,
             seen: count("--seen", typed.seen, "leave it out to use all steps")?,

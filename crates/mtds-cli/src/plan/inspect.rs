@@ -1,7 +1,8 @@
 //! What `mtds inspect` will do.
 
-use super::{CommonPlan, SourceConfig, SourcePlan, UsageError};
+use super::{CommonPlan, SourcePlan, UsageError};
 use crate::arguments::InspectArguments;
+use mtds::model::DataColumns;
 use std::path::{Path, PathBuf};
 
 /// What `mtds inspect` will do.
@@ -42,7 +43,7 @@ impl InspectPlan {
         let path = &typed.source.data;
         let thing = match path.is_dir() {
             true => Thing::Model(path.clone()),
-            false => Thing::Family(Box::new(SourcePlan::new(&typed.source, SourceConfig::default())?)),
+            false => Thing::Family(Box::new(SourcePlan::new(&typed.source, DataColumns::default())?)),
         };
         if let (Thing::Family(_), Some(out)) = (&thing, &typed.out) {
             let problem =

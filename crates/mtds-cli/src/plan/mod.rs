@@ -1,6 +1,5 @@
 //! What the arguments mean, one file per verb: validated, defaults filled in, before any work begins.
 
-mod config;
 mod data;
 mod dho;
 mod evaluate;
@@ -20,7 +19,6 @@ mod source;
 mod transfer;
 mod watch;
 
-pub use config::{FitConfig, SourceConfig};
 pub use data::{ConvertPlan, OscillatorsPlan, PharmacodynamicsPlan};
 pub use dho::DhoPlan;
 pub use evaluate::EvaluatePlan;

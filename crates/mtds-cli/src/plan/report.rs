@@ -1,7 +1,8 @@
 //! What `mtds report` will do.
 
-use super::{CommonPlan, SourceConfig, SourcePlan, UsageError};
+use super::{CommonPlan, SourcePlan, UsageError};
 use crate::arguments::ReportArguments;
+use mtds::model::DataColumns;
 use std::path::PathBuf;
 
 /// What `mtds report` will do.
@@ -39,7 +40,7 @@ impl ReportPlan {
         }
         Ok(Self {
             model: typed.model.clone(),
-            source: SourcePlan::new(&typed.source, SourceConfig::default())?,
+            source: SourcePlan::new(&typed.source, DataColumns::default())?,
             out: typed.out.clone(),
             seen,
             shown: typed.shown,

@@ -1,8 +1,9 @@
 //! Where a family is read from, and how.
 
-use super::{SourceConfig, UsageError};
+use super::UsageError;
 use crate::arguments::{ResampleName, SourceArguments};
 use anyhow::Result;
+use mtds::model::DataColumns;
 use mtds_data::{Format, ReadFamily, ReadOptions, Resample, ResampleMethod, Step};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ pub struct SourcePlan {
     /// The file; `-` for stdin.
     pub path: PathBuf,
     /// Which columns mean what.
-    pub config: SourceConfig,
+    pub config: DataColumns,
     /// How to read it.
     pub options: ReadOptions,
 }
@@ -22,7 +23,7 @@ impl SourcePlan {
     ///
     /// # Errors
     /// A [`UsageError`] for a step or a format that does not exist, and for stdin without a format.
-    pub fn new(typed: &SourceArguments, config: SourceConfig) -> Result<Self, UsageError> {
+    pub fn new(typed: &SourceArguments, config: DataColumns) -> Result<Self, UsageError> {
         let format = typed.format.as_deref().map(format).transpose()?;
         if typed.data == Path::new("-") && format.is_none() {
             let problem = "expected the format of what comes on stdin, found nothing";
@@ -37,7 +38,7 @@ impl SourcePlan {
     ///
     /// # Errors
     /// A step that cannot be read.
-    pub fn with_config(self, earlier: &SourceConfig) -> Result<Self, UsageError> {
+    pub fn with_config(self, earlier: &DataColumns) -> Result<Self, UsageError> {
         let config = self.config.or(earlier.clone());
         let options = read_options(&config, self.options.format)?;
         Ok(Self { path: self.path, config, options })
@@ -58,7 +59,7 @@ impl SourcePlan {
     }
 }
 
-fn read_options(config: &SourceConfig, format: Option<Format>) -> Result<ReadOptions, UsageError> {
+fn read_options(config: &DataColumns, format: Option<Format>) -> Result<ReadOptions, UsageError> {
     Ok(ReadOptions {
         series: config.series.clone(),
         time: config.time.clone(),
@@ -71,12 +72,12 @@ fn read_options(config: &SourceConfig, format: Option<Format>) -> Result<ReadOpt
     })
 }
 
-fn from_options(typed: &SourceArguments) -> SourceConfig {
+fn from_options(typed: &SourceArguments) -> DataColumns {
     let by = |name: ResampleName| match name {
         ResampleName::Mean => "mean",
         ResampleName::Linear => "linear",
     };
-    SourceConfig {
+    DataColumns {
         series: typed.series.clone(),
         time: typed.time.clone(),
         label: typed.label.clone(),
@@ -97,7 +98,7 @@ fn format(name: &str) -> Result<Format, UsageError> {
     })
 }
 
-fn resample(config: &SourceConfig) -> Result<Option<Resample>, UsageError> {
+fn resample(config: &DataColumns) -> Result<Option<Resample>, UsageError> {
     let method = match config.resample_by.as_deref() {
         None | Some("mean") => ResampleMethod::Mean,
         Some("linear") => ResampleMethod::Linear,

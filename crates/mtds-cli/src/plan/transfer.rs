@@ -1,8 +1,9 @@
 //! What `mtds transfer` will do.
 
 use super::result::family_file;
-use super::{CommonPlan, SourceConfig, SourcePlan, UsageError};
+use super::{CommonPlan, SourcePlan, UsageError};
 use crate::arguments::TransferArguments;
+use mtds::model::DataColumns;
 use std::path::PathBuf;
 
 /// What `mtds transfer` will do.
@@ -30,7 +31,7 @@ impl TransferPlan {
     pub fn new(typed: &TransferArguments) -> Result<Self, UsageError> {
         Ok(Self {
             model: typed.model.clone(),
-            source: SourcePlan::new(&typed.source, SourceConfig::default())?,
+            source: SourcePlan::new(&typed.source, DataColumns::default())?,
             content: typed.content.clone(),
             style: typed.style.clone(),
             out: family_file(typed.out.as_deref())?,

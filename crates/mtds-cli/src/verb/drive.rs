@@ -4,8 +4,7 @@ use super::known::find;
 use super::observed::columns;
 use crate::plan::{DrivePlan, UsageError, Verbosity};
 use anyhow::{Context, Result, bail};
-use mtds::store::Provenance;
-use mtds::{Family, Sequence, Signal};
+use mtds::{Family, Model, Sequence, Signal};
 use mtds_data::{Format, ReadFamily, ReadOptions, Time, TimeAxis, read_family};
 use std::path::{Path, PathBuf};
 
@@ -44,8 +43,8 @@ impl Drive {
     /// # Errors
     /// A [`UsageError`] for inputs where the model has none, none where it has some, or no length; a file that
     /// cannot be read, or where an input is missing.
-    pub(super) fn new(plan: &DrivePlan, provenance: &Provenance, verbosity: Verbosity) -> Result<Self> {
-        let names = &provenance.input_names;
+    pub(super) fn new(plan: &DrivePlan, model: &Model, verbosity: Verbosity) -> Result<Self> {
+        let names = &model.columns.inputs;
         let wrong = |option, problem: &str, hint: &str| Err(UsageError::new(option, problem, hint).into());
         let file = match &plan.inputs {
             None if !names.is_empty() => {
@@ -59,7 +58,7 @@ impl Drive {
             Some(_) if names.is_empty() => {
                 return wrong("--inputs", "the model has no inputs", "leave it out");
             }
-            path => path.as_deref().map(|path| InputsFile::read(path, provenance, verbosity)).transpose()?,
+            path => path.as_deref().map(|path| InputsFile::read(path, model, verbosity)).transpose()?,
         };
         Ok(Self { file, of: plan.inputs_of.clone(), steps: plan.steps })
     }
@@ -86,8 +85,8 @@ impl Drive {
 
 impl InputsFile {
     /// Reads nothing but the inputs: the file may have outputs, and need not.
-    fn read(path: &Path, provenance: &Provenance, verbosity: Verbosity) -> Result<Self> {
-        let learned = columns(provenance);
+    fn read(path: &Path, model: &Model, verbosity: Verbosity) -> Result<Self> {
+        let learned = columns(model);
         let options = ReadOptions { series: learned.series, time: learned.time, ..ReadOptions::default() };
         let is_npz = Format::of(path)? == Format::Npz;
         let options = match is_npz {
@@ -149,10 +148,7 @@ fn complete(path: &Path, read: &ReadFamily) -> Result<Vec<Signal>> {
 ///
 /// # Errors
 /// Two of one id; outputs that are not finite.
-pub(super) fn family(
-    made: Vec<(String, Signal, Driven<'_>)>,
-    provenance: &Provenance,
-) -> Result<(Family, TimeAxis)> {
+pub(super) fn family(made: Vec<(String, Signal, Driven<'_>)>, model: &Model) -> Result<(Family, TimeAxis)> {
     let axis = made.first().and_then(|(_, _, driven)| driven.times).map(|(axis, _)| axis.clone());
     let starts = made.iter().map(|(_, _, driven)| driven.start()).collect();
     let axis = TimeAxis { starts, ..axis.unwrap_or_else(|| TimeAxis::counted(made.len())) };
@@ -161,8 +157,8 @@ pub(super) fn family(
         Ok(driven.inputs.map_or(Ok(sequence.clone()), |inputs| sequence.with_inputs(inputs))?)
     };
     let family = Family::new(made.into_iter().map(sequence).collect::<Result<_>>()?)?;
-    let family = family.with_output_names(provenance.output_names.clone())?;
-    Ok((family.with_input_names(provenance.input_names.clone())?, axis))
+    let family = family.with_output_names(model.columns.outputs.clone())?;
+    Ok((family.with_input_names(model.columns.inputs.clone())?, axis))
 }
 
 impl<'d> Driven<'d> {

@@ -2,14 +2,13 @@
 
 use super::delivery::{Content, Delivery, append};
 use super::observed;
-use super::posterior::Inference;
 use crate::interrupt::Interrupt;
 use crate::plan::{ForecastPlan, UsageError, Verbosity};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
-use mtds::predict::{Forecast, MAX_DRAWS};
+use mtds::Model;
+use mtds::predict::Forecast;
 use mtds::random::{Stream, stream};
-use mtds::store::{Model, Provenance};
 use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table};
 use serde_json::json;
@@ -22,11 +21,11 @@ use std::ops::Range;
 /// A model or data that cannot be read, or do not fit each other; inputs of the future that are not there; a file
 /// that cannot be written; an interrupt.
 pub fn run(plan: &ForecastPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
-    let bundle = load_model(&plan.model)?;
-    let read = observed::read(&plan.source, &bundle.provenance, plan.common.verbosity)?;
-    let steps = all_steps(plan, &read, &bundle.provenance)?;
-    let inference = Inference::new(plan.method, &plan.model, &bundle, MAX_DRAWS)?;
-    let table = Job { plan, interrupt, read: &read, steps: &steps, inference }.run(&bundle)?;
+    let model = load_model(&plan.model)?;
+    let read = observed::read(&plan.source, &model, plan.common.verbosity)?;
+    let steps = all_steps(plan, &read, &model)?;
+    plan.method.check(&model)?;
+    let table = forecasts(plan, interrupt, &model, (&read, &steps))?;
     let n_seq = steps.iter().filter(|steps| !steps.is_empty()).count();
     let line = format!("forecasts of {n_seq} sequences, {} rows", table.n_rows());
     let facts = [
@@ -41,12 +40,12 @@ pub fn run(plan: &ForecastPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -
 }
 
 /// The steps of every sequence that are forecast, counted from 0; none where the file does not go on.
-fn all_steps(plan: &ForecastPlan, read: &ReadFamily, provenance: &Provenance) -> Result<Vec<Range<usize>>> {
-    let each = (0..read.family.n_seq()).map(|i| steps(plan, read, provenance, i));
+fn all_steps(plan: &ForecastPlan, read: &ReadFamily, model: &Model) -> Result<Vec<Range<usize>>> {
+    let each = (0..read.family.n_seq()).map(|i| steps(plan, read, model, i));
     let each = each.collect::<Result<Vec<_>>>()?;
     let without = each.iter().filter(|steps| steps.is_empty()).count();
     if without == each.len() {
-        return Err(nothing_ahead(provenance).into());
+        return Err(nothing_ahead(model).into());
     }
     if without > 0 && plan.common.verbosity != Verbosity::Quiet {
         eprintln!("note: {without} sequence(s) end with what is seen and are not forecast; set --horizon");
@@ -54,23 +53,23 @@ fn all_steps(plan: &ForecastPlan, read: &ReadFamily, provenance: &Provenance) ->
     Ok(each)
 }
 
-fn nothing_ahead(provenance: &Provenance) -> UsageError {
+fn nothing_ahead(model: &Model) -> UsageError {
     let problem = "expected a number of steps, found none, and all of DATA is seen";
-    let hint = match provenance.input_names.is_empty() {
+    let hint = match model.columns.inputs.is_empty() {
         true => "--horizon 40, or --seen with fewer steps than there are".to_owned(),
         false => format!(
             "rows with {} and no outputs after the last ones, or --seen with fewer steps than there are",
-            provenance.input_names.join(", ")
+            model.columns.inputs.join(", ")
         ),
     };
     UsageError::new("--horizon", problem, hint)
 }
 
 /// The steps of one sequence that are forecast.
-fn steps(plan: &ForecastPlan, read: &ReadFamily, provenance: &Provenance, i: usize) -> Result<Range<usize>> {
+fn steps(plan: &ForecastPlan, read: &ReadFamily, model: &Model, i: usize) -> Result<Range<usize>> {
     let sequence = read.family.sequence(i);
     let seen = plan.seen.unwrap_or(usize::MAX).min(sequence.n_time());
-    let inputs = observed::inputs_of(&read.family, provenance, i);
+    let inputs = observed::inputs_of(&read.family, model, i);
     let ahead = inputs.map_or(sequence.n_time(), |inputs| inputs.n_time()) - seen;
     let horizon = plan.horizon.unwrap_or(ahead);
     if inputs.is_some() && horizon > ahead {
@@ -79,48 +78,39 @@ fn steps(plan: &ForecastPlan, read: &ReadFamily, provenance: &Provenance, i: usi
              end with inputs and empty outputs, --horizon {}, or --seen with fewer steps",
             plan.source.path.display(),
             sequence.id(),
-            provenance.input_names.join(", "),
+            model.columns.inputs.join(", "),
             ahead.max(1),
         );
     }
     Ok(seen..seen + horizon)
 }
 
-/// What is left to do once the data are there.
-struct Job<'a> {
-    plan: &'a ForecastPlan,
-    interrupt: &'a Interrupt,
-    read: &'a ReadFamily,
-    steps: &'a [Range<usize>],
-    inference: Inference,
-}
-
-impl Job<'_> {
-    fn run(self, bundle: &Model) -> Result<Table> {
-        let Self { plan, interrupt, read, steps, inference } = &self;
-        let (family, seed) = (&read.family, plan.common.seed);
-        let one = |i: usize| -> Result<Table> {
-            if steps[i].is_empty() {
-                return Ok(Table::new());
-            }
-            let outputs = observed::seen(family, i, plan.seen);
-            let inputs = observed::inputs_of(family, &bundle.provenance, i);
-            let random = stream(seed, Stream::Infer(i as u64));
-            let found = inference.posterior(&bundle.system, &outputs, inputs, random)?;
-            let mut random = stream(seed, Stream::Forecast(i as u64));
-            let n_time = steps[i].len();
-            let forecast = bundle.system.forecast(&found.posterior, &outputs, inputs, n_time, &mut random)?;
-            rows(&forecast, read, i, &plan.levels)
-        };
-        let mut table = Table::new();
-        let mut progress = Progress::new(plan.common.display());
-        let work = (Stage::Forecasting, family.n_seq());
-        observed::in_batches(work, &mut progress, interrupt, one, |batch| {
-            batch.into_iter().for_each(|rows| append(&mut table, rows));
-            Ok(())
-        })?;
-        Ok(table)
-    }
+/// The forecasts of all sequences, batch by batch.
+fn forecasts(
+    plan: &ForecastPlan,
+    interrupt: &Interrupt,
+    model: &Model,
+    (read, steps): (&ReadFamily, &[Range<usize>]),
+) -> Result<Table> {
+    let (family, seed) = (&read.family, plan.common.seed);
+    let one = |i: usize| -> Result<Table> {
+        if steps[i].is_empty() {
+            return Ok(Table::new());
+        }
+        let outputs = observed::seen(family, i, plan.seen);
+        let given = (&outputs, observed::inputs_of(family, model, i));
+        let random = [stream(seed, Stream::Infer(i as u64)), stream(seed, Stream::Forecast(i as u64))];
+        let forecast = model.forecast_with(given, steps[i].len(), plan.method.into(), random)?;
+        rows(&forecast, read, i, &plan.levels)
+    };
+    let mut table = Table::new();
+    let mut progress = Progress::new(plan.common.display());
+    let work = (Stage::Forecasting, family.n_seq());
+    observed::in_batches(work, &mut progress, interrupt, one, |batch| {
+        batch.into_iter().for_each(|rows| append(&mut table, rows));
+        Ok(())
+    })?;
+    Ok(table)
 }
 
 /// A row per step and output of sequence `i`.

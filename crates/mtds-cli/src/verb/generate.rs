@@ -7,8 +7,7 @@ use crate::plan::{CodesPlan, GeneratePlan};
 use anyhow::Result;
 use mtds::infer::{Diagnostics, Method, Points};
 use mtds::random::{Random, Stream, stream};
-use mtds::store::Model;
-use mtds::{Family, Posterior, Signal, System};
+use mtds::{Family, Model, Posterior, Signal, System};
 use mtds_data::TimeAxis;
 use mtds_data::model::load_model;
 use serde_json::{Map, Value, json};
@@ -21,7 +20,7 @@ use std::io::Write;
 /// be written.
 pub fn run(plan: &GeneratePlan, stdout: &mut dyn Write) -> Result<()> {
     let bundle = load_model(&plan.model)?;
-    let drive = Drive::new(&plan.drive, &bundle.provenance, plan.common.verbosity)?;
+    let drive = Drive::new(&plan.drive, &bundle, plan.common.verbosity)?;
     let (family, time, codes) = Job { plan, drive: &drive }.run(&bundle)?;
     let line = format!("{} generated sequences", family.n_seq());
     let facts =
@@ -60,7 +59,7 @@ impl Job<'_> {
             codes.insert(wanted.id.clone(), json!(wanted.code));
             made.push((wanted.id, outputs, driven));
         }
-        let (family, time) = drive::family(made, &bundle.provenance)?;
+        let (family, time) = drive::family(made, bundle)?;
         Ok((family, time, codes))
     }
 }

@@ -2,15 +2,15 @@
 
 use super::delivery::{Content, Delivery, append};
 use super::observed;
-use super::posterior::{CHAINS, Found, Inference};
 use crate::interrupt::Interrupt;
 use crate::plan::InferPlan;
 use crate::progress::{Progress, Stage};
 use anyhow::Result;
 use clap::ValueEnum;
+use mtds::Model;
 use mtds::infer::{Points, Status};
+use mtds::model::{CHAINS, Inferred};
 use mtds::random::{Random, Stream, stream};
-use mtds::store::Model;
 use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table, TableWriter};
 use serde_json::json;
@@ -22,10 +22,10 @@ use std::io::Write;
 /// # Errors
 /// A model or data that cannot be read, or do not fit each other; a file that cannot be written; an interrupt.
 pub fn run(plan: &InferPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
-    let bundle = load_model(&plan.model)?;
-    let read = observed::read(&plan.source, &bundle.provenance, plan.common.verbosity)?;
-    let inference = Inference::new(plan.method, &plan.model, &bundle, plan.n_draws)?;
-    let table = Job { plan, interrupt, read: &read, inference }.run(&bundle)?;
+    let model = load_model(&plan.model)?;
+    let read = observed::read(&plan.source, &model, plan.common.verbosity)?;
+    plan.method.check(&model)?;
+    let table = infer_all(plan, interrupt, &model, &read)?;
     let counts = counts(&table);
     let said = counts.iter().map(|(status, n)| format!("{n} {status}")).collect::<Vec<_>>().join(", ");
     let line = format!("{} sequences: {said}", table.n_rows());
@@ -52,55 +52,38 @@ fn counts(table: &Table) -> BTreeMap<String, usize> {
     counts
 }
 
-/// What is left to do once the data are there.
-struct Job<'a> {
-    plan: &'a InferPlan,
-    interrupt: &'a Interrupt,
-    read: &'a ReadFamily,
-    inference: Inference,
-}
-
-/// What is kept of a sequence.
-struct Inferred {
-    summary: Table,
-    draws: Option<Table>,
-}
-
-impl Job<'_> {
-    fn run(self, bundle: &Model) -> Result<Table> {
-        let Self { plan, interrupt, read, inference } = &self;
-        let family = &read.family;
-        let one = |i: usize| -> Result<Inferred> {
-            let outputs = observed::seen(family, i, plan.seen);
-            let inputs = observed::inputs_of(family, &bundle.provenance, i);
-            let random = stream(plan.common.seed, Stream::Infer(i as u64));
-            let found = inference.posterior(&bundle.system, &outputs, inputs, random)?;
-            let id = family.sequence(i).id();
-            let k = bundle.system.d_code();
-            let mut random = stream(plan.common.seed, Stream::InferredDraws(i as u64));
-            let draws = plan.draws.is_some().then(|| draws(id, &found, k, plan.n_draws, &mut random));
-            Ok(Inferred { summary: summary(id, outputs.n_time(), &found, k), draws })
-        };
-        let mut writer = plan.draws.as_deref().map(TableWriter::create).transpose()?;
-        let mut table = Table::new();
-        let mut progress = Progress::new(plan.common.display());
-        let work = (Stage::Inferring, family.n_seq());
-        observed::in_batches(work, &mut progress, interrupt, one, |batch| {
-            let mut batch_draws = Table::new();
-            for inferred in batch {
-                append(&mut table, inferred.summary);
-                inferred.draws.into_iter().for_each(|draws| append(&mut batch_draws, draws));
-            }
-            writer = writer.take().map(|writer| writer.push(&batch_draws)).transpose()?;
-            Ok(())
-        })?;
-        writer.map(TableWriter::finish).transpose()?;
-        Ok(table)
-    }
+/// Infers all sequences, batch by batch; draws are written as they come.
+fn infer_all(plan: &InferPlan, interrupt: &Interrupt, model: &Model, read: &ReadFamily) -> Result<Table> {
+    let (family, k, seed) = (&read.family, model.system.d_code(), plan.common.seed);
+    let one = |i: usize| -> Result<(Table, Option<Table>)> {
+        let outputs = observed::seen(family, i, plan.seen);
+        let given = (&outputs, observed::inputs_of(family, model, i));
+        let found =
+            model.infer(given, plan.method.into(), plan.n_draws, stream(seed, Stream::Infer(i as u64)))?;
+        let id = family.sequence(i).id();
+        let mut random = stream(seed, Stream::InferredDraws(i as u64));
+        let draws = plan.draws.is_some().then(|| draws(id, &found, k, plan.n_draws, &mut random));
+        Ok((summary(id, outputs.n_time(), &found, k), draws))
+    };
+    let mut writer = plan.draws.as_deref().map(TableWriter::create).transpose()?;
+    let mut table = Table::new();
+    let mut progress = Progress::new(plan.common.display());
+    let work = (Stage::Inferring, family.n_seq());
+    observed::in_batches(work, &mut progress, interrupt, one, |batch| {
+        let mut batch_draws = Table::new();
+        for (summary, draws) in batch {
+            append(&mut table, summary);
+            draws.into_iter().for_each(|draws| append(&mut batch_draws, draws));
+        }
+        writer = writer.take().map(|writer| writer.push(&batch_draws)).transpose()?;
+        Ok(())
+    })?;
+    writer.map(TableWriter::finish).transpose()?;
+    Ok(table)
 }
 
 /// One row: what is known of the code, and how well.
-fn summary(id: &str, seen: usize, found: &Found, k: usize) -> Table {
+fn summary(id: &str, seen: usize, found: &Inferred, k: usize) -> Table {
     let number = |value: f64| Column::Number(vec![value]);
     let (mean, std_dev) = (found.posterior.mean(), found.posterior.std_dev());
     let diagnostics = found.posterior.diagnostics();
@@ -125,7 +108,7 @@ fn status(status: Status) -> String {
 }
 
 /// Draws of equal weight: `n` of one chain, or as many of each of several chains as make `n` or a few more.
-fn draws(id: &str, found: &Found, k: usize, n: usize, random: &mut Random) -> Table {
+fn draws(id: &str, found: &Inferred, k: usize, n: usize, random: &mut Random) -> Table {
     let posterior = &found.posterior;
     let n_chains = posterior.diagnostics().chains.as_ref().map_or(1, |report| report.chains);
     let points = if n_chains == 1 { posterior.resample(n, random) } else { thinned(posterior.draws(), n) };

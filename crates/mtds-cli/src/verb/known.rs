@@ -1,7 +1,7 @@
 //! Ids and codes that were typed, held against those that exist.
 
 use crate::plan::UsageError;
-use mtds::store::Member;
+use mtds::model::Member;
 use std::path::Path;
 
 /// Names that a message offers.

@@ -14,7 +14,6 @@ mod known;
 pub mod mocap;
 pub mod morph;
 mod observed;
-mod posterior;
 pub mod quickstart;
 pub mod report;
 pub mod reproduce;

@@ -5,9 +5,8 @@ use super::drive::{self, Drive};
 use super::known;
 use crate::plan::{MorphPlan, Waypoint};
 use anyhow::Result;
-use mtds::Family;
 use mtds::predict::CodePath;
-use mtds::store::Model;
+use mtds::{Family, Model};
 use mtds_data::TimeAxis;
 use mtds_data::model::load_model;
 use serde_json::json;
@@ -20,7 +19,7 @@ use std::io::Write;
 /// be written.
 pub fn run(plan: &MorphPlan, stdout: &mut dyn Write) -> Result<()> {
     let bundle = load_model(&plan.model)?;
-    let drive = Drive::new(&plan.drive, &bundle.provenance, plan.common.verbosity)?;
+    let drive = Drive::new(&plan.drive, &bundle, plan.common.verbosity)?;
     let (family, time, waypoints) = Job { plan, drive: &drive }.run(&bundle)?;
     let sequence = family.sequence(0);
     let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
@@ -44,7 +43,7 @@ impl Job<'_> {
         let driven = drive.for_sequence(first)?;
         let path = CodePath::new(codes.clone())?;
         let outputs = bundle.system.morph(&path, driven.inputs.as_ref(), driven.n_time)?;
-        let (family, time) = drive::family(vec![(name(&plan.path), outputs, driven)], &bundle.provenance)?;
+        let (family, time) = drive::family(vec![(name(&plan.path), outputs, driven)], bundle)?;
         Ok((family, time, codes))
     }
 }

@@ -1,12 +1,12 @@
 //! DATA as a model takes it: columns as they were learned, steps that count as seen, many sequences in batches.
 
 use crate::interrupt::Interrupt;
-use crate::plan::{SourceConfig, SourcePlan, Verbosity};
+use crate::plan::{SourcePlan, Verbosity};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
-use mtds::store::Provenance;
-use mtds::{Family, Signal};
-use mtds_data::ReadFamily;
+use mtds::model::DataColumns;
+use mtds::{Family, Model, Signal};
+use mtds_data::{ReadFamily, Step};
 use rayon::prelude::*;
 
 /// Sequences between two looks at progress and interrupt: enough for all threads, few enough to hold.
@@ -15,40 +15,56 @@ const BATCH: usize = 64;
 /// Reads the family; columns that were not typed are those that the model was learned from.
 ///
 /// # Errors
-/// A file that cannot be read as a family, or lacks a column that the model needs.
-pub(super) fn read(source: &SourcePlan, provenance: &Provenance, verbosity: Verbosity) -> Result<ReadFamily> {
-    let read = source.clone().with_config(&columns(provenance))?.read()?;
+/// A file that cannot be read as a family, lacks a column that the model needs, or has other time steps.
+pub(super) fn read(source: &SourcePlan, model: &Model, verbosity: Verbosity) -> Result<ReadFamily> {
+    let read = source.clone().with_config(&columns(model))?.read()?;
     if verbosity != Verbosity::Quiet {
         read.notes.iter().for_each(|note| eprintln!("note: {note}"));
     }
-    let (found, expected) = (read.family.d_obs(), provenance.output_names.len());
-    if found != expected {
-        bail!(
-            "{}: expected {expected} output(s), {}, as the model has; found {found}: {}; name them with --outputs",
-            source.path.display(),
-            provenance.output_names.join(", "),
-            read.family.output_names().join(", ")
-        );
-    }
+    check(source, model, &read)?;
     Ok(read)
 }
 
-/// Which columns the model was learned from; labels are left out, new data need none.
-pub(super) fn columns(provenance: &Provenance) -> SourceConfig {
-    let learned = provenance.settings.get("data").cloned().unwrap_or_default();
-    let learned: SourceConfig = serde_json::from_value(learned).unwrap_or_default();
-    SourceConfig {
-        label: None,
-        outputs: provenance.output_names.clone(),
-        inputs: provenance.input_names.clone(),
-        ..learned
+/// Outputs, inputs and time step as the model knows them, by name.
+fn check(source: &SourcePlan, model: &Model, read: &ReadFamily) -> Result<()> {
+    let (path, family) = (source.path.display(), &read.family);
+    let listed = |names: &[String]| if names.is_empty() { "none".into() } else { names.join(", ") };
+    for (kind, expected, found) in [
+        ("outputs", &model.columns.outputs, family.output_names()),
+        ("inputs", &model.columns.inputs, family.input_names()),
+    ] {
+        // A model without inputs passes over whatever looks like one.
+        let wanted = kind == "outputs" || !expected.is_empty();
+        if wanted && expected != found {
+            bail!(
+                "{path}: expected the {kind} {}, as the model has, in this order; found {}; name them with --{kind}",
+                listed(expected),
+                listed(found)
+            );
+        }
     }
+    if let Some(step) = &model.time_step {
+        let found = read.time.step.to_string();
+        let is_same = step.parse::<Step>().is_ok_and(|step| step.is_as_long_as(&read.time.step));
+        if !is_same {
+            bail!(
+                "{path}: expected steps of {step}, as the model was learned with, found steps of {found}\n  try: --resample {step}, \
+                 or a model of data with steps of {found}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Which columns the model was learned from; labels are left out, new data need none.
+pub(super) fn columns(model: &Model) -> DataColumns {
+    DataColumns { label: None, ..model.columns.clone() }
 }
 
 /// The inputs of sequence `i` that the model takes.
-pub(super) fn inputs_of<'f>(family: &'f Family, provenance: &Provenance, i: usize) -> Option<&'f Signal> {
+pub(super) fn inputs_of<'f>(family: &'f Family, model: &Model, i: usize) -> Option<&'f Signal> {
     // Without names the reader takes what looks like inputs, which a model without inputs does not want.
-    family.inputs_of(i).filter(|_| !provenance.input_names.is_empty())
+    family.inputs_of(i).filter(|_| model.system.d_input() > 0)
 }
 
 /// The outputs of sequence `i` that count as seen.

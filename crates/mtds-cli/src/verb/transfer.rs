@@ -2,15 +2,13 @@
 
 use super::delivery::{Content, Delivery};
 use super::drive::{self, Driven};
-use super::posterior::Inference;
 use super::{known, observed};
-use crate::arguments::MethodName;
 use crate::plan::{TransferPlan, UsageError};
 use anyhow::{Context, Result};
-use mtds::Family;
+use mtds::infer::Method;
 use mtds::predict::MAX_DRAWS;
 use mtds::random::{Stream, stream};
-use mtds::store::Model;
+use mtds::{Family, Model};
 use mtds_data::model::load_model;
 use mtds_data::{ReadFamily, TimeAxis};
 use serde_json::json;
@@ -22,11 +20,11 @@ use std::io::Write;
 /// A model without inputs; a model or data that cannot be read; ids that neither knows; a file that cannot be written.
 pub fn run(plan: &TransferPlan, stdout: &mut dyn Write) -> Result<()> {
     let bundle = load_model(&plan.model)?;
-    if bundle.provenance.input_names.is_empty() {
+    if bundle.columns.inputs.is_empty() {
         let problem = "the model has no inputs, so that a sequence is all style";
         return Err(UsageError::new("--content", problem, "mtds generate MODEL --like ID").into());
     }
-    let read = observed::read(&plan.source, &bundle.provenance, plan.common.verbosity)?;
+    let read = observed::read(&plan.source, &bundle, plan.common.verbosity)?;
     let (family, time, code) = Job { plan, read: &read }.run(&bundle)?;
     let sequence = family.sequence(0);
     let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
@@ -50,12 +48,12 @@ impl Job<'_> {
     fn run(self, bundle: &Model) -> Result<(Family, TimeAxis, Vec<f64>)> {
         let (plan, family) = (self.plan, &self.read.family);
         let i = known::find("--content", &plan.content, &ids(family), &plan.source.path)?;
-        let inputs = observed::inputs_of(family, &bundle.provenance, i).context("the family has inputs")?;
+        let inputs = observed::inputs_of(family, bundle, i).context("the family has inputs")?;
         let code = self.style(bundle)?;
         let outputs = bundle.system.generate(&code, Some(inputs), inputs.n_time())?;
         let driven = Driven::of_family(self.read, i, inputs);
         let id = format!("{} as {}", plan.content, plan.style);
-        let (made, time) = drive::family(vec![(id, outputs, driven)], &bundle.provenance)?;
+        let (made, time) = drive::family(vec![(id, outputs, driven)], bundle)?;
         Ok((made, time, code))
     }
 }
@@ -68,10 +66,9 @@ impl Job<'_> {
             return Ok(member.code_mean.clone());
         }
         let i = known::find("--style", &plan.style, &ids(family), &plan.source.path)?;
-        let inference = Inference::new(MethodName::Adais, &plan.model, bundle, MAX_DRAWS)?;
+        let given = (family.sequence(i).outputs(), observed::inputs_of(family, bundle, i));
         let random = stream(plan.common.seed, Stream::Infer(i as u64));
-        let inputs = observed::inputs_of(family, &bundle.provenance, i);
-        let found = inference.posterior(&bundle.system, family.sequence(i).outputs(), inputs, random)?;
+        let found = bundle.infer(given, Method::AdaptiveImportance, MAX_DRAWS, random)?;
         Ok(found.posterior.mean()[..bundle.system.d_code()].to_vec())
     }
 }

@@ -47,6 +47,18 @@ impl Step {
         }
     }
 
+    /// Whether another step takes as long: 1 and 1.0 do, a day and 1 do not.
+    #[must_use]
+    pub fn is_as_long_as(&self, other: &Self) -> bool {
+        let is_number = |step: &Self| matches!(step, Self::Integer(_) | Self::Number(_));
+        let rounding = 1e-9 * self.size().abs();
+        match (self, other) {
+            (Self::Months(a) | Self::MonthEnds(a), Self::Months(b) | Self::MonthEnds(b)) => a == b,
+            (Self::Micros(a), Self::Micros(b)) => a == b,
+            (a, b) => is_number(a) && is_number(b) && (a.size() - b.size()).abs() <= rounding,
+        }
+    }
+
     /// The step as a number; months as their mean length in microseconds.
     pub(crate) fn size(self) -> f64 {
         match self {

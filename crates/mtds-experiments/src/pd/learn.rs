@@ -1,16 +1,16 @@
 //! Learning as `mtds fit --base pd --state 1` does it, by any way; and one system for all patients.
 
-use mtds::base::{Base, Pharmacodynamic};
+use mtds::base::Pharmacodynamic;
 use mtds::baseline::LikelihoodObjective;
-use mtds::family::{Family, SplitPlan, Strata};
+use mtds::family::Family;
 use mtds::infer::Online;
 use mtds::learn::choice::REST;
 use mtds::learn::{
-    Choices, CodeUsage, CourseData, Facts, Interpolation, LearnRule, LearnedNetwork, Learner, Progress,
-    Schedule, Status, Trainer, TrainingPlan, Wishes,
+    CodeUsage, Interpolation, LearnRule, LearnedNetwork, PriorRule, Progress, Schedule, Trainer,
+    TrainingPlan, Wishes,
 };
 use mtds::random::{Stream, stream};
-use mtds::{Architecture, Control, Error, Result, System};
+use mtds::{Architecture, Control, Error, Fit, Result, System};
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
@@ -60,6 +60,7 @@ impl Way {
             share: names(&SHARE),
             fix: names(&[REST]),
             effort: Some(settings.effort),
+            prior: Some(PriorRule::Normal),
             learn: Some(match self {
                 Self::Mco => LearnRule::Mco,
                 Self::Elbo | Self::Amortised => LearnRule::Elbo,
@@ -84,35 +85,24 @@ pub struct Learned {
     pub network: Option<LearnedNetwork>,
 }
 
-/// Learns from `training` by one way; `observer` sees every step and may stop the stage.
+/// Learns from `training` by one way; `observer` sees every step and may stop the work.
 ///
 /// # Errors
-/// Settings out of range, a loss that is not finite.
+/// Settings out of range, a loss that is not finite; [`Error::Stopped`].
 pub fn learn(
     way: Way,
     settings: &Settings,
     training: &Family,
     observer: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Learned> {
-    let base = || Base::from(Pharmacodynamic::new(1, 1, 1));
-    let (choices, _) =
-        Choices::resolve(&way.wishes(settings), &Facts::of(training), &|_, _, _| base().blocks())?;
-    let split = SplitPlan { validation: choices.validation, test: 0.0, strata: Strata::Whole };
-    let split = split.split(training, settings.seed)?;
-    let (family, held_out) = (training.subset(&split.train)?, training.subset(&split.validation)?);
-    let data = CourseData { family: &family, held_out: Some(&held_out), seed: settings.seed };
-    let course = choices.course(&base())?;
-    let mut learner = Learner::new(&course, choices.spec(base()), data)?;
-    while learner.run(observer)? == Status::Interrupted {}
-    let unfinished =
-        || Error::Setting { name: "steps".into(), why: "learning ended before its first step".into() };
-    let model = learner.fitted()?.ok_or_else(unfinished)?.model.with_prior(choices.normal_prior())?;
-    let beliefs = learner.beliefs()?;
+    let fit = Fit { wishes: way.wishes(settings), seed: settings.seed, ..Fit::default() };
+    let model = fit.run(training, &mut |heard| heard.step.map_or(Control::Continue, &mut *observer))?;
+    let model = model.ok_or(Error::Stopped)?;
     Ok(Learned {
-        model,
-        online: choices.online(),
-        usage: beliefs.as_ref().map(|beliefs| beliefs.usage.clone()),
-        network: beliefs.and_then(|beliefs| beliefs.network),
+        model: model.system,
+        online: model.online,
+        usage: model.fit.and_then(|fit| fit.usage),
+        network: model.network,
     })
 }
 

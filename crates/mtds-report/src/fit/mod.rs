@@ -6,10 +6,10 @@ pub use page::page;
 
 use crate::chart::{Band, CoverageSeries};
 use crate::code_map::CodeMap;
-
+use mtds::evaluate::ScoreRow;
 use mtds::learn::CodeUsage;
-use mtds::predict::{Estimate, Explained};
-use mtds::store::Member;
+use mtds::model::Member;
+use mtds::predict::Explained;
 
 /// Everything on the page.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub struct FitReport {
     /// How much of the code is used, where the model was learned by elbo or iwae.
     pub usage: Option<CodeUsage>,
     /// Scores, by origin and method.
-    pub scores: Vec<ScoreLine>,
+    pub scores: Vec<ScoreRow>,
     /// Forecasts to draw.
     pub panels: Vec<Panel>,
     /// Whether intervals hold, by origin.
@@ -49,25 +49,6 @@ pub struct Curve {
     pub training: Vec<(f64, f64)>,
     /// The same of held-out sequences; may be empty.
     pub held_out: Vec<(f64, f64)>,
-}
-
-/// Scores of one method from one origin.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScoreLine {
-    /// Steps seen.
-    pub seen: usize,
-    /// The method; that of the model comes first.
-    pub method: String,
-    /// Sequences.
-    pub n_seq: usize,
-    /// Root mean squared error.
-    pub rmse: Estimate,
-    /// Negative log likelihood per value.
-    pub nll: Estimate,
-    /// Continuous ranked probability score.
-    pub crps: Estimate,
-    /// Share of values inside the 80 % interval.
-    pub cover80: Estimate,
 }
 
 /// One forecast to draw.

@@ -1,11 +1,12 @@
 //! The page of a fit, told in order: how learning went, where members lie, forecasts, whether intervals hold, residuals.
 
-use super::{Curve, FitReport, Panel, ScoreLine};
+use super::{Curve, FitReport, Panel};
 use crate::chart::{Bars, Coverage, Fan, Lines, Picture, Range, Series, Spacing, Stroke, Words};
 use crate::page::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
 use crate::usage;
+use mtds::evaluate::{ScoreRow, Seen};
 use mtds::learn::CodeUsage;
-use mtds::predict::{Estimate, Explained};
+use mtds::predict::Explained;
 
 /// Lays the report out as a page.
 pub fn page(report: &FitReport) -> Page {
@@ -36,11 +37,11 @@ fn facts(report: &FitReport) -> Vec<(String, String)> {
     if let Some(line) = report.scores.first() {
         let best =
             report.scores.iter().filter(|other| other.seen == line.seen && other.method != line.method);
-        let best = best.map(|other| other.rmse.mean).reduce(f64::min);
+        let best = best.map(|other| other.rmse).reduce(f64::min);
         let against = best.map_or(String::new(), |rmse| format!("; best baseline: {}", short(rmse)));
-        let meaning = format!("forecast error (RMSE) after {} steps{against}", line.seen);
-        facts.push((short(line.rmse.mean), meaning));
-        let inside = format!("{:.0}\u{a0}%", 100.0 * line.cover80.mean);
+        let meaning = format!("forecast error (RMSE) after {}{against}", line.seen);
+        facts.push((short(line.rmse), meaning));
+        let inside = format!("{:.0}\u{a0}%", 100.0 * line.cover80);
         facts.push((inside, "of the true values lie inside the 80\u{a0}% intervals".into()));
     }
     if !report.members.is_empty() {
@@ -200,13 +201,13 @@ fn scores(report: &FitReport) -> Option<Section> {
         Column::score("CRPS", Better::Lower, 3),
         Column::score("in 80 %", Better::Near(80.0), 0),
     ];
-    let mut seen: Vec<usize> = report.scores.iter().map(|line| line.seen).collect();
+    let mut seen: Vec<Seen> = report.scores.iter().map(|row| row.seen).collect();
     seen.dedup();
-    let group = |seen: usize| {
-        let lines: Vec<&ScoreLine> = report.scores.iter().filter(|line| line.seen == seen).collect();
-        let n_seq = lines.first().map_or(0, |line| line.n_seq);
+    let group = |seen: Seen| {
+        let lines: Vec<&ScoreRow> = report.scores.iter().filter(|row| row.seen == seen).collect();
+        let n_seq = lines.first().map_or(0, |row| row.n_seq);
         Group {
-            label: format!("after {seen} steps, {n_seq} sequences"),
+            label: format!("after {seen}, {n_seq} sequences"),
             rows: lines.into_iter().map(score_cells).collect(),
         }
     };
@@ -221,14 +222,14 @@ fn scores(report: &FitReport) -> Option<Section> {
     Some(Section::new("Scores", explanation).with(Block::Table(table)))
 }
 
-fn score_cells(line: &ScoreLine) -> Vec<Cell> {
-    let estimate = |e: &Estimate| Cell::Estimate(e.mean, e.std_error.unwrap_or(f64::NAN));
+fn score_cells(row: &ScoreRow) -> Vec<Cell> {
+    let estimate = |mean: f64, std_error: Option<f64>| Cell::Estimate(mean, std_error.unwrap_or(f64::NAN));
     vec![
-        Cell::Text(line.method.clone()),
-        estimate(&line.rmse),
-        estimate(&line.nll),
-        estimate(&line.crps),
-        Cell::Number(100.0 * line.cover80.mean),
+        Cell::Text(row.method.clone()),
+        estimate(row.rmse, row.rmse_se),
+        estimate(row.nll, row.nll_se),
+        estimate(row.crps, row.crps_se),
+        Cell::Number(100.0 * row.cover80),
     ]
 }
 

@@ -16,6 +16,7 @@ pub mod kalman;
 mod kinds;
 pub mod lds;
 mod likelihood;
+mod names;
 pub mod pd;
 pub mod recurrent;
 
@@ -28,6 +29,7 @@ pub use kalman::StochasticLds;
 pub use kinds::Kinds;
 pub use lds::{InputMap, Lds};
 pub(crate) use likelihood::{Given, Likelihood};
+pub use names::BaseName;
 pub use pd::Pharmacodynamic;
 pub use recurrent::{Gru, OrthogonalRnn, OutputForm, Rnn};
 

@@ -1,5 +1,6 @@
 //! The pooled system: exact start, gradients, likelihoods that never fall, honest noise, the same bits.
 
+use crate::model::{DataColumns, Model, Provenance};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -177,17 +178,9 @@ fn spread_by_step_follows_the_training_residuals() {
 fn a_stored_model_comes_back() {
     let family = family(8, 20, NOISE, 11);
     let pooled = fit(&family, &settings(2, 5));
-    let provenance = crate::store::Provenance {
-        seed: 0,
-        settings: serde_json::Value::Null,
-        fingerprint: family.fingerprint(),
-        program_version: "0".into(),
-        output_names: family.output_names().to_vec(),
-        input_names: family.input_names().to_vec(),
-        scores: vec![],
-    };
-    let bundle = crate::store::Model { system: pooled.model().clone(), provenance, members: vec![] };
-    let back = crate::store::Model::from_files(&bundle.to_files().unwrap()).unwrap();
+    let names = DataColumns::named(family.output_names().to_vec(), family.input_names().to_vec());
+    let bundle = Model::by_hand(pooled.model().clone(), names, Provenance::new(0, &family));
+    let back = Model::from_files(&bundle.to_files().unwrap()).unwrap();
     assert_eq!(back.system.parameters(), pooled.model().parameters());
     assert_eq!(back.system.spec(), pooled.model().spec());
 }

@@ -126,6 +126,16 @@ impl Family {
         self
     }
 
+    /// Id and label of sequence `i`, for what is kept of it beside a model.
+    ///
+    /// # Panics
+    /// If there is no such sequence.
+    #[must_use]
+    pub fn identity(&self, i: usize) -> (String, Option<String>) {
+        let sequence = self.sequence(i);
+        (sequence.id().to_owned(), sequence.label().map(str::to_owned))
+    }
+
     /// Number of sequences, at least 1.
     #[must_use]
     pub fn n_seq(&self) -> usize {

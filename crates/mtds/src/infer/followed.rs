@@ -3,13 +3,14 @@
 use rayon::prelude::*;
 
 use super::{GaussianMixture, Online, Tracker};
-use crate::Result;
 use crate::family::Family;
+use crate::learn::Control;
 use crate::random::{Stream, stream};
 use crate::system::System;
+use crate::{Error, Result};
 
 /// Sequences between two looks at the progress.
-const BATCH: usize = 16;
+const BATCH: usize = 8;
 
 /// A model and a family whose sequences are followed.
 #[derive(Clone, Copy, Debug)]
@@ -25,32 +26,33 @@ pub struct Followed<'a> {
 }
 
 impl Followed<'_> {
-    /// What `keep` makes of each of these sequences at its end, in order; `progress` is told how many are done.
+    /// What `keep` makes of each of these sequences at its end, in order; `progress` is told how many are done, and may stop the work.
     ///
     /// The result does not depend on the number of threads.
     ///
     /// # Errors
-    /// Sequences that the model cannot take; what `keep` finds wrong.
+    /// Sequences that the model cannot take; what `keep` finds wrong; [`Error::Stopped`].
     pub fn each<T: Send>(
         &self,
         sequences: &[usize],
         keep: &(dyn Fn(usize, &mut Tracker) -> Result<T> + Sync),
-        progress: &mut dyn FnMut(usize),
+        progress: &mut dyn FnMut(usize) -> Control,
     ) -> Result<Vec<T>> {
         let mut all = Vec::with_capacity(sequences.len());
         for batch in sequences.chunks(BATCH) {
             let found = batch.par_iter().map(|&i| keep(i, &mut self.one(i)?));
             all.extend(found.collect::<Result<Vec<_>>>()?);
-            progress(all.len());
+            if progress(all.len()) == Control::Stop {
+                return Err(Error::Stopped);
+            }
         }
         Ok(all)
     }
 
-    /// One sequence. A few updates on the way find the posterior more surely than one at the end.
+    /// One sequence.
     fn one(&self, i: usize) -> Result<Tracker> {
         let sequence = self.family.sequence(i);
-        let every = sequence.n_time().div_ceil(4).max(10);
-        let settings = Online { every, ..self.online.clone() };
+        let settings = self.online.with_few_updates(sequence.n_time());
         let (seed, stream_of) = self.random;
         let random = stream(seed, stream_of(i as u64));
         self.model.track(sequence.outputs(), self.family.inputs_of(i), settings, random)
@@ -60,7 +62,11 @@ impl Followed<'_> {
     ///
     /// # Errors
     /// Sequences that the model cannot take.
-    pub fn log_evidences(&self, sequences: &[usize], progress: &mut dyn FnMut(usize)) -> Result<Vec<f64>> {
+    pub fn log_evidences(
+        &self,
+        sequences: &[usize],
+        progress: &mut dyn FnMut(usize) -> Control,
+    ) -> Result<Vec<f64>> {
         let one = |i: usize, tracker: &mut Tracker| {
             let units = self.model.scaling().log_unit(self.family.sequence(i).outputs());
             Ok(tracker.log_evidence().unwrap_or(f64::NEG_INFINITY) - units)
@@ -72,7 +78,11 @@ impl Followed<'_> {
     ///
     /// # Errors
     /// Sequences that the model cannot take; none at all.
-    pub fn codes(&self, sequences: &[usize], progress: &mut dyn FnMut(usize)) -> Result<GaussianMixture> {
+    pub fn codes(
+        &self,
+        sequences: &[usize],
+        progress: &mut dyn FnMut(usize) -> Control,
+    ) -> Result<GaussianMixture> {
         let k = self.model.d_code();
         let one = |_: usize, tracker: &mut Tracker| {
             let posterior = tracker.update()?;

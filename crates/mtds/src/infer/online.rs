@@ -63,6 +63,15 @@ impl Default for Online {
 }
 
 impl Online {
+    /// The same with a few updates over a sequence of this length, for where only the end matters: they find the posterior more
+    /// surely than one at the end, and cost less than one every few steps.
+    #[must_use]
+    pub fn with_few_updates(&self, n_time: usize) -> Self {
+        let few = n_time.div_ceil(4).max(10);
+        let every = self.history.map_or(few, |history| few.min(history / 2)).max(1);
+        Self { every, ..self.clone() }
+    }
+
     /// Steps between two anchors: whole updates, never more than H/2.
     fn apart(&self, history: usize) -> usize {
         history / 2 / self.every * self.every

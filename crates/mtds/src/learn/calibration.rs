@@ -11,13 +11,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
+use super::Control;
 use super::new_members::FEWEST;
-use crate::Result;
+use crate::evaluate::{Following, Forecaster, Origin, Updates};
 use crate::family::Family;
-use crate::infer::{Online, Tracker};
+use crate::infer::Online;
 use crate::predict::{Estimate, Forecast};
-use crate::random::{Stream, stream};
+use crate::random::Stream;
 use crate::system::System;
+use crate::{Error, Result};
 
 /// Factors c that are tried: down with care, because what a few held-out sequences do not show is a new one that is forecast with
 /// certainty and wrongly.
@@ -64,11 +66,11 @@ pub struct Calibration<'a> {
 impl Calibration<'_> {
     /// The model, with process noise that is made smaller or larger while held-out sequences are forecast better by that. A model without process noise, or with few held-out sequences, stays as it is.
     ///
-    /// `progress` is told forecasts done and forecasts in all.
+    /// `progress` is told forecasts done and forecasts in all, and may stop the work.
     ///
     /// # Errors
     /// Sequences that the model cannot take.
-    pub fn of(&self, model: System, progress: &mut dyn FnMut(usize, usize)) -> Result<Calibrated> {
+    pub fn of(&self, model: System, progress: &mut dyn FnMut(usize, usize) -> Control) -> Result<Calibrated> {
         let judged: Vec<usize> = self.held_out.observed().into_iter().take(MOST).collect();
         let mut losses = vec![];
         for (done, &factor) in FACTORS.iter().enumerate() {
@@ -76,7 +78,9 @@ impl Calibration<'_> {
             let Some(scaled) = model.clone().with_process_noise(factor)?.filter(|_| is_choice) else { break };
             let one = |&i: &usize| self.loss(&scaled, i);
             losses.push(judged.par_iter().map(one).collect::<Result<Vec<Option<f64>>>>()?);
-            progress((done + 1) * judged.len(), FACTORS.len() * judged.len());
+            if progress((done + 1) * judged.len(), FACTORS.len() * judged.len()) == Control::Stop {
+                return Err(Error::Stopped);
+            }
         }
         let trials = trials(&losses);
         let factor = chosen(&losses);
@@ -86,20 +90,19 @@ impl Calibration<'_> {
 
     /// Mean over origins of the negative log density per value of what came after; `None` where nothing was observed there.
     fn loss(&self, model: &System, i: usize) -> Result<Option<f64>> {
-        let (outputs, inputs) = (self.held_out.sequence(i).outputs(), self.held_out.inputs_of(i));
+        let outputs = self.held_out.sequence(i).outputs();
         let n = outputs.n_time();
+        let origin = |share: f64| {
+            let seen = ((share * n as f64) as usize).max(1);
+            (seen < n).then(|| Origin { seen, n_time: n - seen })
+        };
+        let origins: Vec<Origin> = ORIGINS.into_iter().filter_map(origin).collect();
         let online = Online { every: n.div_ceil(UPDATES).max(5), ..self.online.clone() };
-        let mut tracker = Tracker::new(model, online, stream(self.seed, Stream::Calibration(i as u64)))?;
+        let (system, random) = (model.clone(), (self.seed, Stream::Calibration as fn(u64) -> Stream));
+        let following = Following { system, online, updates: Updates::AsSet, random };
         let mut losses = vec![];
-        for origin in ORIGINS.map(|share| ((share * n as f64) as usize).max(1)) {
-            for t in tracker.n_observed_steps()..origin {
-                tracker.observe(outputs.row(t), inputs.map_or(&[], |inputs| inputs.row(t)))?;
-            }
-            let future = inputs.map(|inputs| inputs.slice(origin..n));
-            if origin < n {
-                let forecast = tracker.forecast(n - origin, future.as_ref())?;
-                losses.extend(loss_per_value(&forecast, outputs.slice(origin..n).rows())?);
-            }
+        for (origin, forecast) in origins.iter().zip(following.forecasts(self.held_out, i, &origins)?) {
+            losses.extend(loss_per_value(&forecast, outputs.slice(origin.seen..n).rows())?);
         }
         let mean = losses.iter().sum::<f64>() / losses.len() as f64;
         // What cannot be forecast at all is as bad as can be.

@@ -15,6 +15,7 @@ use crate::Result;
 use crate::family::Family;
 use crate::generator::{AroundMembers, Prior};
 use crate::infer::{Followed, GaussianMixture, Online};
+use crate::learn::Control;
 use crate::predict::Estimate;
 use crate::random::{Stream, stream};
 use crate::system::System;
@@ -85,11 +86,15 @@ pub struct NewMembers<'a> {
 }
 
 impl NewMembers<'_> {
-    /// The prior by this rule; `progress` is told sequences done and sequences in all.
+    /// The prior by this rule; `progress` is told sequences done and sequences in all, and may stop the work.
     ///
     /// # Errors
     /// Sequences that the model cannot take; a standard deviation out of range.
-    pub fn prior(&self, rule: PriorRule, progress: &mut dyn FnMut(usize, usize)) -> Result<ChosenPrior> {
+    pub fn prior(
+        &self,
+        rule: PriorRule,
+        progress: &mut dyn FnMut(usize, usize) -> Control,
+    ) -> Result<ChosenPrior> {
         let asked = self.held_out.map_or(vec![], |family| evenly(&family.observed(), MOST_HELD_OUT));
         let held_out = self.held_out.filter(|_| asked.len() >= FEWEST);
         let teachers = evenly(&self.training.observed(), MOST_MEMBERS);
@@ -111,7 +116,11 @@ impl NewMembers<'_> {
     }
 
     /// What is known of the codes of those who taught the model.
-    fn codes(&self, teachers: &[usize], progress: &mut dyn FnMut(usize)) -> Result<GaussianMixture> {
+    fn codes(
+        &self,
+        teachers: &[usize],
+        progress: &mut dyn FnMut(usize) -> Control,
+    ) -> Result<GaussianMixture> {
         let model = self.with_prior(self.normal(vec![]).prior)?;
         let random = (self.seed, Stream::Teacher as fn(u64) -> Stream);
         let followed = Followed { model: &model, online: self.online, family: self.training, random };
@@ -125,7 +134,7 @@ impl NewMembers<'_> {
         codes: &GaussianMixture,
         held_out: &Family,
         asked: &[usize],
-        progress: &mut dyn FnMut(usize),
+        progress: &mut dyn FnMut(usize) -> Control,
     ) -> Result<Vec<PriorTrial>> {
         let mut done = 0;
         let mut evidences = |prior: Prior| -> Result<Vec<f64>> {

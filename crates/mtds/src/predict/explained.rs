@@ -19,10 +19,13 @@ pub struct Explained {
     /// Its name.
     pub output: String,
     /// With the code of each sequence.
+    #[serde(with = "crate::store::number")]
     pub with_code: f64,
     /// With the same code for all, at the centre of the prior.
+    #[serde(with = "crate::store::number")]
     pub without_code: f64,
     /// With one dimension of the code at a time, the others at the centre: d_code values.
+    #[serde(with = "crate::store::number::list")]
     pub alone: Vec<f64>,
 }
 

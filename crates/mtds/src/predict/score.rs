@@ -51,6 +51,7 @@ pub struct SequenceScore {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The mean.
+    #[serde(with = "crate::store::number")]
     pub mean: f64,
     /// Its standard error; `None` for fewer than two values.
     pub std_error: Option<f64>,

@@ -108,6 +108,8 @@ streams! {
         Surprise = 17 * MANY, MANY;
         /// A single-task rival at one origin of a sequence.
         Single = 18 * MANY, MANY;
+        /// A tracker of a model.
+        Tracker = 21 * MANY, MANY;
         /// A patient whose response is forecast.
         PatientForecast = 19 * MANY, MANY;
         /// A patient whose parameters are recovered.

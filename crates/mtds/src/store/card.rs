@@ -1,8 +1,9 @@
 //! `README.md`: the model card, for people and for the pages of model hubs.
 
-use super::{CARD_FILE, CardScore, Model, broken};
+use super::{CARD_FILE, broken};
 use crate::Result;
 use crate::generator::{Activation, FeatureMap, Network, Prior, Role, Skip};
+use crate::model::{CardScore, Model};
 use crate::system::System;
 
 const FRONT_MATTER: &str = "---
@@ -37,7 +38,7 @@ pub(super) fn write(bundle: &Model) -> Result<Vec<u8>> {
         about,
         sizes(bundle),
         learning(bundle)?,
-        scores(&bundle.provenance.scores),
+        scores(&bundle.scores),
         use_in_rust(&bundle.system),
         LICENCE.to_owned(),
     ];
@@ -45,7 +46,7 @@ pub(super) fn write(bundle: &Model) -> Result<Vec<u8>> {
 }
 
 fn sizes(bundle: &Model) -> String {
-    let (model, provenance) = (&bundle.system, &bundle.provenance);
+    let (model, names) = (&bundle.system, &bundle.columns);
     let base = model.base();
     let blocks = |wanted: fn(&Role) -> bool| {
         let blocks = model.layout().blocks().iter().filter(|b| wanted(&b.role) && b.spec.len > 0);
@@ -58,8 +59,8 @@ fn sizes(bundle: &Model) -> String {
     let rows = [
         ("base model", plain(&base_model)),
         ("state", base.d_state().to_string()),
-        ("outputs", columns(&provenance.output_names)),
-        ("inputs", columns(&provenance.input_names)),
+        ("outputs", columns(&names.outputs)),
+        ("inputs", columns(&names.inputs)),
         ("code", model.d_code().to_string()),
         ("generator", generator(&model.spec().network)),
         ("adapted to each member", blocks(|role| *role == Role::Adapted)),
@@ -115,8 +116,12 @@ fn generator(network: &Network) -> String {
 
 fn learning(bundle: &Model) -> Result<String> {
     let provenance = &bundle.provenance;
-    let settings = serde_json::to_string_pretty(&provenance.settings)
-        .map_err(|error| broken(CARD_FILE, format!("settings cannot be written: {error}")))?;
+    let settings = match &bundle.fit {
+        Some(fit) => serde_json::to_string_pretty(&fit.settings),
+        None => serde_json::to_string_pretty(&provenance.notes),
+    };
+    let settings =
+        settings.map_err(|error| broken(CARD_FILE, format!("settings cannot be written: {error}")))?;
     // Indented, not fenced: no text inside can end the block.
     let settings: String = settings.lines().map(|line| format!("    {line}\n")).collect();
     let members = match bundle.members.len() {
@@ -147,11 +152,11 @@ fn scores(scores: &[CardScore]) -> String {
 
 fn use_in_rust(model: &System) -> String {
     let inputs = if model.d_input() == 0 { "None" } else { "Some(&inputs)" };
+    let d_code = model.d_code();
     format!(
         "## How to use it\n\nIn Rust, with `MODEL` the path of this directory:\n\n```rust\n\
-         let bundle = mtds_data::model::load_model(\"MODEL\".as_ref())?;\n\
-         let model = &bundle.system;\n\
-         let sequence = model.generate(&vec![0.0; model.d_code()], {inputs}, 100)?; // the code at the centre\n\
+         let model = mtds_data::model::load_model(\"MODEL\".as_ref())?;\n\
+         let sequence = model.generate(&vec![0.0; {d_code}], {inputs}, 100)?; // the code at the centre\n\
          ```\n"
     )
 }

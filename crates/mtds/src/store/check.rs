@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{CONFIG_FILE, CardScore, Member, RESTORE, WEIGHTS_FILE, broken};
+use super::{CONFIG_FILE, RESTORE, WEIGHTS_FILE, broken};
 use crate::Result;
+use crate::model::{CardScore, Member};
 use crate::system::Architecture;
 
 /// The largest size (state, output, code, layer) that a stored model may have.

@@ -1,48 +1,51 @@
-//! `config.json`: everything about a model that is not an array.
+//! `config.json`: everything about a model that is not an array, as one typed record that is written and read whole.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{
-    CONFIG_FILE, CardScore, Member, Model, Provenance, READABLE_VERSIONS, RESTORE, SCHEMA_VERSION, broken,
-    check,
-};
+use super::{CONFIG_FILE, READABLE_VERSIONS, RESTORE, SCHEMA_VERSION, broken, check, migrate};
 use crate::Result;
 use crate::base::Kinds;
 use crate::family::Scaling;
 use crate::front::Front;
 use crate::generator::{Network, Prior, Role};
+use crate::infer::Online;
+use crate::model::{CardScore, DataColumns, Member, Model, Provenance};
 use crate::system::Architecture;
+use crate::workflow::FitRecord;
 
 /// The fields in the order of the file.
 #[derive(Serialize, Deserialize)]
-struct Record<S> {
+#[serde(deny_unknown_fields)]
+struct Record<A> {
     schema_version: u64,
     base: String,
-    program_version: String,
-    seed: u64,
-    fingerprint: String,
-    output_names: Vec<String>,
-    input_names: Vec<String>,
-    spec: S,
+    provenance: Provenance,
+    columns: DataColumns,
+    time_step: Option<String>,
+    architecture: A,
     scaling: Scaling,
     prior: Prior,
-    settings: serde_json::Value,
+    online: Online,
     scores: Vec<CardScore>,
+    fit: Option<FitRecord>,
     members: Vec<MemberRecord>,
 }
 
 /// [`Architecture`] as it is stored, before its kind is known.
 #[derive(Deserialize)]
-struct StoredSpec {
+#[serde(deny_unknown_fields)]
+struct StoredArchitecture {
     #[serde(default)]
     front: Option<Front>,
-    base: serde_json::Value,
+    base: Value,
     roles: Vec<(String, Role)>,
     network: Network,
 }
 
 /// A member without its code.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct MemberRecord {
     pub id: String,
     #[serde(deserialize_with = "Option::deserialize")] // may be null, may not be absent
@@ -51,91 +54,99 @@ pub(super) struct MemberRecord {
 
 /// What the file says, checked as far as it can be without the weights.
 pub(super) struct Config {
-    pub spec: Architecture,
+    pub architecture: Architecture,
     pub scaling: Scaling,
     pub prior: Prior,
+    pub online: Online,
+    pub columns: DataColumns,
+    pub time_step: Option<String>,
     pub provenance: Provenance,
+    pub scores: Vec<CardScore>,
+    pub fit: Option<FitRecord>,
     pub members: Vec<MemberRecord>,
 }
 
-/// The one field that every version has.
-#[derive(Deserialize)]
-struct VersionOnly {
-    schema_version: u64,
-}
-
-#[derive(Deserialize)]
-struct KindOnly {
-    base: String,
-}
-
-/// The file of a bundle; it has been read back, so it can be.
-pub(super) fn write(bundle: &Model) -> Result<Vec<u8>> {
-    let text = serde_json::to_string_pretty(&record(bundle));
-    let text = text.map_err(|error| broken(CONFIG_FILE, format!("cannot be written as JSON: {error}")))?;
+/// The file of a model; it has been read back, so it can be.
+pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
+    let unwritten = |error| broken(CONFIG_FILE, format!("cannot be written as JSON: {error}"));
+    let text = serde_json::to_string_pretty(&record(model)).map_err(unwritten)?;
     let bytes = format!("{text}\n").into_bytes();
-    read(&bytes, &bundle.system.base().kinds())?;
+    read(&bytes, &model.system.base().kinds())?;
     Ok(bytes)
 }
 
-fn record(bundle: &Model) -> Record<&Architecture> {
-    let Model { system: model, provenance, members } = bundle;
+fn record(model: &Model) -> Record<&Architecture> {
     let member = |member: &Member| MemberRecord { id: member.id.clone(), label: member.label.clone() };
     Record {
         schema_version: SCHEMA_VERSION,
-        base: model.base().kind().to_owned(),
-        program_version: provenance.program_version.clone(),
-        seed: provenance.seed,
-        fingerprint: provenance.fingerprint.clone(),
-        output_names: provenance.output_names.clone(),
-        input_names: provenance.input_names.clone(),
-        spec: model.spec(),
-        scaling: model.scaling().clone(),
-        prior: model.prior().clone(),
-        settings: provenance.settings.clone(),
-        scores: provenance.scores.clone(),
-        members: members.iter().map(member).collect(),
+        base: model.system.base().kind().to_owned(),
+        provenance: model.provenance.clone(),
+        columns: model.columns.clone(),
+        time_step: model.time_step.clone(),
+        architecture: model.system.spec(),
+        scaling: model.system.scaling().clone(),
+        prior: model.system.prior().clone(),
+        online: model.online.clone(),
+        scores: model.scores.clone(),
+        fit: model.fit.clone(),
+        members: model.members.iter().map(member).collect(),
     }
-}
-
-/// The name of the base model, if this program reads the schema version.
-pub(super) fn kind_of(bytes: &[u8]) -> Result<String> {
-    let VersionOnly { schema_version } = parse(bytes)?;
-    if !READABLE_VERSIONS.contains(&schema_version) {
-        let readable: Vec<String> = READABLE_VERSIONS.iter().map(u64::to_string).collect();
-        let why = format!(
-            "written in schema version {schema_version}, this program reads: {}; use a newer program, or the one that wrote the model",
-            readable.join(", ")
-        );
-        return Err(broken(CONFIG_FILE, why));
-    }
-    let KindOnly { base } = parse(bytes)?;
-    Ok(base)
 }
 
 /// Reads and checks; every error is an [`Error::Store`](crate::Error::Store).
 pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
-    let kind = kind_of(bytes)?;
-    let record: Record<StoredSpec> = parse(bytes)?;
-    let provenance = Provenance {
-        seed: record.seed,
-        settings: record.settings,
-        fingerprint: record.fingerprint,
-        program_version: record.program_version,
-        output_names: record.output_names,
-        input_names: record.input_names,
+    let file = present_version(parse(bytes)?)?;
+    let Record { base, architecture, .. } = &understand::<Record<Value>>(&file)?;
+    let stored: StoredArchitecture = understand(architecture)?;
+    let architecture = read_architecture(base, stored, kinds)?;
+    let record: Record<Value> = understand(&file)?;
+    let again = Record {
+        architecture: &architecture,
+        schema_version: record.schema_version,
+        base: record.base,
+        provenance: record.provenance,
+        columns: record.columns,
+        time_step: record.time_step,
+        scaling: record.scaling,
+        prior: record.prior,
+        online: record.online,
         scores: record.scores,
+        fit: record.fit,
+        members: record.members,
     };
-    let Record { scaling, prior, members, .. } = record;
-    let config = Config { spec: read_spec(&kind, record.spec, kinds)?, scaling, prior, provenance, members };
-    check::sizes(&config.spec)?;
+    check_understood(&file, &again)?;
+    let Record { scaling, prior, online, columns, time_step, provenance, scores, fit, members, .. } = again;
+    #[rustfmt::skip]
+    let config = Config {
+        scaling, prior, online, columns, time_step, provenance, scores, fit, members,
+        architecture: architecture.clone(),
+    };
+    check::sizes(&config.architecture)?;
     check_scaling(&config)?;
     check_prior(&config)?;
     Ok(config)
 }
 
-fn read_spec(kind: &str, stored: StoredSpec, kinds: &Kinds) -> Result<Architecture> {
-    let StoredSpec { front, base, roles, network } = stored;
+/// The file in the present schema, if this program reads the one that it is in.
+fn present_version(file: Value) -> Result<Value> {
+    let version = file.get("schema_version").and_then(Value::as_u64);
+    match version {
+        Some(SCHEMA_VERSION) => Ok(file),
+        Some(1) => migrate::from_version_1(file),
+        Some(version) => {
+            let readable: Vec<String> = READABLE_VERSIONS.iter().map(u64::to_string).collect();
+            let why = format!(
+                "written in schema version {version}, this program reads: {}; use a newer program, or the one that wrote the model",
+                readable.join(", ")
+            );
+            Err(broken(CONFIG_FILE, why))
+        }
+        None => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} (`schema_version`); {RESTORE}"))),
+    }
+}
+
+fn read_architecture(kind: &str, stored: StoredArchitecture, kinds: &Kinds) -> Result<Architecture> {
+    let StoredArchitecture { front, base, roles, network } = stored;
     match kinds.read(kind, base) {
         Some(Ok(base)) => Ok(Architecture { front, base, roles, network }),
         Some(Err(error)) => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} ({error}); {RESTORE}"))),
@@ -149,21 +160,59 @@ fn read_spec(kind: &str, stored: StoredSpec, kinds: &Kinds) -> Result<Architectu
 
 const ILL_FORMED: &str = "a field is missing or ill-formed";
 
-fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        let what = match error.classify() {
-            serde_json::error::Category::Data => ILL_FORMED,
-            _ => "not JSON, or cut short",
-        };
-        broken(CONFIG_FILE, format!("{what} ({error}); {RESTORE}"))
-    })
+fn parse(bytes: &[u8]) -> Result<Value> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| broken(CONFIG_FILE, format!("not JSON, or cut short ({error}); {RESTORE}")))
+}
+
+fn understand<'v, T: Deserialize<'v>>(value: &'v Value) -> Result<T> {
+    T::deserialize(value).map_err(|error| broken(CONFIG_FILE, format!("{ILL_FORMED} ({error}); {RESTORE}")))
+}
+
+/// What was understood, written again, is what the file says: nothing in it was passed over, and nothing made up.
+fn check_understood(file: &Value, again: &impl Serialize) -> Result<()> {
+    let again = serde_json::to_value(again).map_err(|error| broken(CONFIG_FILE, error.to_string()))?;
+    match difference(file, &again) {
+        None => Ok(()),
+        Some(place) => {
+            let why =
+                format!("`{place}` is not understood, or was left out; {RESTORE}, or use a newer program");
+            Err(broken(CONFIG_FILE, why))
+        }
+    }
+}
+
+/// Where two values first differ; a key that is absent is as good as `null`, and 1 as good as 1.0.
+fn difference(a: &Value, b: &Value) -> Option<String> {
+    let below =
+        |key: &str, rest: String| if rest.is_empty() { key.to_owned() } else { format!("{key}.{rest}") };
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
+            let at = |key: &String| a.get(key).unwrap_or(&Value::Null);
+            keys.into_iter().find_map(|key| {
+                let rest = difference(at(key), b.get(key).unwrap_or(&Value::Null))?;
+                Some(below(key, rest))
+            })
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let pairs = a.iter().zip(b).enumerate();
+            pairs.into_iter().find_map(|(i, (a, b))| Some(below(&i.to_string(), difference(a, b)?)))
+        }
+        // An empty list that is left out, as names of inputs may be.
+        (Value::Null, Value::Array(b)) | (Value::Array(b), Value::Null) if b.is_empty() => None,
+        (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() => None,
+        (a, b) if a == b => None,
+        _ => Some(String::new()),
+    }
 }
 
 fn check_scaling(config: &Config) -> Result<()> {
-    let (base, scaling) = (&config.spec.base, &config.scaling);
-    for (what, expected, found) in
-        [("outputs", base.d_obs(), scaling.d_obs()), ("inputs", config.spec.d_input(), scaling.d_input())]
-    {
+    let (architecture, scaling) = (&config.architecture, &config.scaling);
+    for (what, expected, found) in [
+        ("outputs", architecture.base.d_obs(), scaling.d_obs()),
+        ("inputs", architecture.d_input(), scaling.d_input()),
+    ] {
         if expected != found {
             let why =
                 format!("scaling: expected {expected} {what}, as in the model, found {found}; {RESTORE}");
@@ -174,7 +223,7 @@ fn check_scaling(config: &Config) -> Result<()> {
 }
 
 fn check_prior(config: &Config) -> Result<()> {
-    let d_code = config.spec.network.d_code;
+    let d_code = config.architecture.network.d_code;
     config.prior.check(d_code).map_err(|error| {
         let why = match &config.prior {
             Prior::AggregatePosterior(mixture) => {

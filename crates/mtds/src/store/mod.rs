@@ -1,36 +1,36 @@
 //! The model directory as bytes: what a learned model leaves behind, and how it comes back.
 //!
 //! ```text
-//! config.json         schema version, base model, architecture, scaling, prior, provenance, scores, members
+//! config.json         schema version, provenance, columns, architecture, scaling, prior, inference, scores, the fit, members
 //! model.safetensors   F32, one tensor per System::tensors(); codes.mean and codes.std_dev
 //!                     [n_members × d_code] if the members of the family are kept
 //! README.md           the model card: for people, never read back
-//! inference.safetensors   the inference network, where one was learned (`network`)
+//! inference.safetensors   the inference network, where one was learned
+//! history.json            the course of learning, where there was one
 //! ```
-//! The same bundle always gives the same bytes. Within a schema version fields may be added, and readers
-//! pass over those they do not know; kinds of prior may be added, and readers refuse those they do not know by
-//! name; anything else needs a new version, and old ones stay readable.
+//! The same model always gives the same bytes. A part that cannot be understood is an error that names it, never a default;
+//! what is added needs a new version, and old ones stay readable (`migrate`).
 
 mod card;
 mod check;
 mod config;
+mod migrate;
 mod network;
+pub(crate) mod number;
 mod weights;
 
-use serde::{Deserialize, Serialize};
-
 use crate::base::Kinds;
-use crate::predict::Estimate;
+use crate::learn::StageRecord;
+use crate::model::Model;
 use crate::system::System;
 use crate::{Error, Result};
 
 pub use check::MAX_SIZE;
-pub use network::{network_from_bytes, network_to_bytes};
 
 /// The schema version that is written.
-pub const SCHEMA_VERSION: u64 = 1;
+pub const SCHEMA_VERSION: u64 = 2;
 /// The schema versions that can be read.
-pub const READABLE_VERSIONS: [u64; 1] = [1];
+pub const READABLE_VERSIONS: [u64; 2] = [1, 2];
 /// Everything about a model that is not an array.
 pub const CONFIG_FILE: &str = "config.json";
 /// The learned arrays.
@@ -39,81 +39,16 @@ pub const WEIGHTS_FILE: &str = "model.safetensors";
 pub const CARD_FILE: &str = "README.md";
 /// The inference network, beside the others where one was learned.
 pub const NETWORK_FILE: &str = "inference.safetensors";
-/// All files of a model directory, in the order of [`Model::to_files`].
-pub const FILE_NAMES: [&str; 3] = [CONFIG_FILE, WEIGHTS_FILE, CARD_FILE];
+/// The course of learning, beside the others where the model was learned by a fit.
+pub const HISTORY_FILE: &str = "history.json";
+/// The files of a model directory that may be left out.
+pub const OPTIONAL_FILE_NAMES: [&str; 2] = [NETWORK_FILE, HISTORY_FILE];
 /// The files that loading needs; the card may be edited or left out.
 pub const REQUIRED_FILE_NAMES: [&str; 2] = [CONFIG_FILE, WEIGHTS_FILE];
 
-/// A model with where it came from and whom it knows.
-#[derive(Clone, Debug)]
-pub struct Model {
-    /// The model.
-    pub system: System,
-    /// Where it came from.
-    pub provenance: Provenance,
-    /// The training members with their codes; may be empty.
-    pub members: Vec<Member>,
-}
-
-/// Where a model came from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Provenance {
-    /// Seed of all randomness in learning.
-    pub seed: u64,
-    /// The learning settings as resolved, in any JSON form.
-    pub settings: serde_json::Value,
-    /// [`crate::family::Family::fingerprint`] of the training data.
-    pub fingerprint: String,
-    /// Version of the program that learned it.
-    pub program_version: String,
-    /// Names of the outputs, `d_obs`.
-    pub output_names: Vec<String>,
-    /// Names of the inputs, `d_input`.
-    pub input_names: Vec<String>,
-    /// What the card reports; may be empty.
-    pub scores: Vec<CardScore>,
-}
-
-/// A member of the training family and its code, known to about seven digits: stored as F32.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Member {
-    /// Its id, unlike any other.
-    pub id: String,
-    /// Its label, if it had one.
-    pub label: Option<String>,
-    /// Posterior mean of its code, `d_code`.
-    pub code_mean: Vec<f64>,
-    /// Posterior standard deviation of each dimension of its code, `d_code`; 0 for a point estimate.
-    pub code_std_dev: Vec<f64>,
-}
-
-/// One line of the table of scores.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CardScore {
-    /// What was measured, e.g. `RMSE`.
-    pub measure: String,
-    /// On what, e.g. `20 of 60 steps seen`.
-    pub condition: String,
-    /// The mean over sequences.
-    pub mean: f64,
-    /// Its standard error; `None` where it is not known, as with one sequence.
-    #[serde(deserialize_with = "Option::deserialize")] // may be null, may not be absent
-    pub std_error: Option<f64>,
-    /// Number of sequences.
-    pub n_seq: usize,
-}
-
-impl CardScore {
-    /// The line for an estimate over sequences.
-    #[must_use]
-    pub fn new(measure: impl Into<String>, condition: impl Into<String>, estimate: Estimate) -> Self {
-        let Estimate { mean, std_error, n } = estimate;
-        Self { measure: measure.into(), condition: condition.into(), mean, std_error, n_seq: n }
-    }
-}
-
 impl Model {
-    /// The files of the model directory, name and bytes, in the order of [`FILE_NAMES`].
+    /// The files of the model directory, name and bytes: those that are required, the card, then those that there are of the
+    /// [`OPTIONAL_FILE_NAMES`].
     ///
     /// # Errors
     /// [`Error::Store`] for what could not be read back: names that do not fit the model, members of the
@@ -122,14 +57,22 @@ impl Model {
     pub fn to_files(&self) -> Result<Vec<(String, Vec<u8>)>> {
         check::sizes(self.system.spec())?;
         self.check()?;
-        let config = config::write(self)?;
-        let weights = weights::write(&self.system, &self.members)?;
-        let files = [(CONFIG_FILE, config), (WEIGHTS_FILE, weights), (CARD_FILE, card::write(self)?)];
-        Ok(files.map(|(name, bytes)| (name.to_owned(), bytes)).into())
+        let mut files = vec![
+            (CONFIG_FILE, config::write(self)?),
+            (WEIGHTS_FILE, weights::write(&self.system, &self.members)?),
+            (CARD_FILE, card::write(self)?),
+        ];
+        if let Some(network) = &self.network {
+            files.push((NETWORK_FILE, network::write(network, &self.provenance)?));
+        }
+        if let Some(fit) = &self.fit {
+            let history = serde_json::to_vec(&fit.stages);
+            files.push((HISTORY_FILE, history.map_err(|error| broken(HISTORY_FILE, error.to_string()))?));
+        }
+        Ok(files.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect())
     }
 
-    /// Reads what [`to_files`](Self::to_files) wrote; files that are not in [`REQUIRED_FILE_NAMES`] are
-    /// passed over.
+    /// Reads what [`to_files`](Self::to_files) wrote, now or in an earlier version; files of other names are passed over.
     ///
     /// # Errors
     /// [`Error::Store`] with the file, what is wrong with it and what to try.
@@ -142,27 +85,45 @@ impl Model {
     /// # Errors
     /// As [`from_files`](Self::from_files).
     pub fn from_files_of<N: AsRef<str>, F: AsRef<[u8]>>(kinds: &Kinds, files: &[(N, F)]) -> Result<Self> {
-        let config = config::read(find(files, CONFIG_FILE)?, kinds)?;
+        let config = config::read(required(files, CONFIG_FILE)?, kinds)?;
         let records = config.members;
-        let expected = weights::expected(&config.spec, records.len())?;
-        let arrays = weights::read(find(files, WEIGHTS_FILE)?, &expected, records.len())?;
-        let (parameters, members) = weights::divide(arrays, records, config.spec.network.d_code);
+        let expected = weights::expected(&config.architecture, records.len())?;
+        let arrays = weights::read(required(files, WEIGHTS_FILE)?, &expected, records.len())?;
+        let (parameters, members) = weights::divide(arrays, records, config.architecture.network.d_code);
         let refused = |error: Error| broken(CONFIG_FILE, format!("{error}; {RESTORE}"));
-        let model = System::new(config.spec, config.scaling, parameters).map_err(refused)?;
-        let model = model.with_prior(config.prior).map_err(refused)?;
-        let bundle = Self { system: model, provenance: config.provenance, members };
-        bundle.check()?;
-        Ok(bundle)
+        let system = System::new(config.architecture, config.scaling, parameters).map_err(refused)?;
+        let mut model = Self {
+            system: system.with_prior(config.prior).map_err(refused)?,
+            online: config.online,
+            columns: config.columns,
+            time_step: config.time_step,
+            provenance: config.provenance,
+            members,
+            network: None,
+            scores: config.scores,
+            fit: config.fit,
+        };
+        model.check()?;
+        let network = find(files, NETWORK_FILE)?;
+        model.network = network.map(|bytes| network::read(bytes, &model)).transpose()?;
+        if let (Some(fit), Some(bytes)) = (&mut model.fit, find(files, HISTORY_FILE)?) {
+            fit.stages = read_history(bytes)?;
+        }
+        Ok(model)
     }
 
     /// What the types leave open.
     fn check(&self) -> Result<()> {
-        let base = self.system.base();
-        check::names("output", &self.provenance.output_names, base.d_obs())?;
-        check::names("input", &self.provenance.input_names, self.system.d_input())?;
-        check::scores(&self.provenance.scores)?;
+        check::names("output", &self.columns.outputs, self.system.base().d_obs())?;
+        check::names("input", &self.columns.inputs, self.system.d_input())?;
+        check::scores(&self.scores)?;
         check::members(&self.members, self.system.d_code())
     }
+}
+
+fn read_history(bytes: &[u8]) -> Result<Vec<StageRecord>> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| broken(HISTORY_FILE, format!("not a course of learning ({error}); {RESTORE}")))
 }
 
 /// What to try with a file that somebody or something has changed.
@@ -173,12 +134,16 @@ fn broken(file: &str, why: impl Into<String>) -> Error {
 }
 
 /// The one file of this name.
-fn find<'a, N: AsRef<str>, F: AsRef<[u8]>>(files: &'a [(N, F)], name: &str) -> Result<&'a [u8]> {
+fn required<'a, N: AsRef<str>, F: AsRef<[u8]>>(files: &'a [(N, F)], name: &str) -> Result<&'a [u8]> {
+    find(files, name)?.ok_or_else(|| broken(name, format!("missing; {RESTORE}")))
+}
+
+/// The file of this name, if there is one.
+fn find<'a, N: AsRef<str>, F: AsRef<[u8]>>(files: &'a [(N, F)], name: &str) -> Result<Option<&'a [u8]>> {
     let mut found = files.iter().filter(|(file, _)| file.as_ref() == name);
     match (found.next(), found.next()) {
-        (Some((_, bytes)), None) => Ok(bytes.as_ref()),
-        (None, _) => Err(broken(name, format!("missing; {RESTORE}"))),
         (Some(_), Some(_)) => Err(broken(name, "given twice; give each file once")),
+        (first, _) => Ok(first.map(|(_, bytes)| bytes.as_ref())),
     }
 }
 

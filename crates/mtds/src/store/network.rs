@@ -10,9 +10,10 @@ use safetensors::tensor::SafeTensors;
 use serde::{Deserialize, Serialize};
 
 use super::weights::{self, Expected};
-use super::{MAX_SIZE, Model, NETWORK_FILE, Provenance, RESTORE, broken};
+use super::{MAX_SIZE, NETWORK_FILE, RESTORE, broken};
 use crate::Result;
 use crate::learn::{InferenceNetwork, LearnedNetwork};
+use crate::model::{Model, Provenance};
 
 const VERSION: u64 = 1;
 const METADATA_KEY: &str = "mtds-inference";
@@ -36,7 +37,7 @@ struct VersionOnly {
 ///
 /// # Errors
 /// [`Error::Store`](crate::Error::Store) for a size above [`MAX_SIZE`].
-pub fn network_to_bytes(network: &LearnedNetwork, provenance: &Provenance) -> Result<Vec<u8>> {
+pub(super) fn write(network: &LearnedNetwork, provenance: &Provenance) -> Result<Vec<u8>> {
     let architecture = *network.network();
     check_sizes(&architecture)?;
     let record = Record {
@@ -58,12 +59,12 @@ pub fn network_to_bytes(network: &LearnedNetwork, provenance: &Provenance) -> Re
     weights::archive(&arrays, Some((METADATA_KEY, text))).map_err(|error| unwritten(error.to_string()))
 }
 
-/// Reads what [`network_to_bytes`] wrote beside `bundle`.
+/// Reads what [`write`] wrote beside `bundle`.
 ///
 /// # Errors
 /// [`Error::Store`](crate::Error::Store) with what is wrong and what to try: bytes that are cut short or no such file, another
 /// version, a network of another model, numbers that are not finite.
-pub fn network_from_bytes(bytes: &[u8], bundle: &Model) -> Result<LearnedNetwork> {
+pub(super) fn read(bytes: &[u8], bundle: &Model) -> Result<LearnedNetwork> {
     let archive = weights::open(NETWORK_FILE, bytes)?;
     let record = read_record(bytes)?;
     check_sizes(&record.network)?;

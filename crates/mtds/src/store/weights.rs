@@ -6,9 +6,10 @@ use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 
 use super::config::MemberRecord;
-use super::{CONFIG_FILE, Member, RESTORE, WEIGHTS_FILE, broken};
+use super::{CONFIG_FILE, RESTORE, WEIGHTS_FILE, broken};
 use crate::Result;
 use crate::generator::Role;
+use crate::model::Member;
 use crate::system::{Architecture, System};
 
 const CODES_MEAN: &str = "codes.mean";

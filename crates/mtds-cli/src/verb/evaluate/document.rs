@@ -1,34 +1,38 @@
-//! What an evaluation says: a table for the terminal, tables for files, one JSON document.
+//! What an evaluation says: text for the terminal, tables for files, one JSON document.
 
 use super::Evaluation;
 use super::anomaly::{ANOMALY, AnomalyRow};
-use super::rolling::ScoreRow;
 use crate::plan::EvaluatePlan;
-use mtds::predict::Estimate;
+use mtds::evaluate::{ScoreRow, Seen};
 use mtds_data::{Column, Table};
-use mtds_report::text::{Align, TextTable, estimate};
+use mtds_report::scores;
 use serde_json::{Value, json};
 
-/// Names of the estimates of a row, in order.
-const MEASURES: [&str; 6] = ["rmse", "nll", "crps", "cover50", "cover80", "cover95"];
 /// Most anomalies that the text names.
 const NAMED: usize = 10;
 
-fn std_error(estimate: &Estimate) -> f64 {
-    estimate.std_error.unwrap_or(f64::NAN)
-}
-
 /// The table as a file.
-pub(super) fn scores(rows: &[ScoreRow]) -> Table {
+pub(super) fn score_file(rows: &[ScoreRow]) -> Table {
+    let seen = rows.iter().map(|row| match row.seen {
+        Seen::Steps(steps) => steps as f64,
+        Seen::Share(share) => share,
+    });
+    let whole = rows.iter().all(|row| matches!(row.seen, Seen::Steps(_)));
+    let seen = match whole {
+        true => Column::Integer(seen.map(|steps| steps as i64).collect()),
+        false => Column::Number(seen.collect()),
+    };
     let mut table = Table::new()
-        .with("seen", Column::Integer(rows.iter().map(|row| row.seen as i64).collect()))
-        .with("method", Column::Text(rows.iter().map(|row| row.method.into()).collect()))
+        .with("seen", seen)
+        .with("method", Column::Text(rows.iter().map(|row| row.method.clone()).collect()))
         .with("n_seq", Column::Integer(rows.iter().map(|row| row.n_seq as i64).collect()));
-    for (k, name) in MEASURES.iter().enumerate() {
-        let of = |value: &dyn Fn(&Estimate) -> f64| rows.iter().map(|row| value(&row.estimates[k])).collect();
-        table = table
-            .with(*name, Column::Number(of(&|estimate| estimate.mean)))
-            .with(format!("{name}_se"), Column::Number(of(&std_error)));
+    let measures: Vec<_> = rows.iter().map(ScoreRow::measures).collect();
+    for k in 0..measures.first().map_or(0, |measures| measures.len()) {
+        let name = measures[0][k].0;
+        let means = measures.iter().map(|row| row[k].1).collect();
+        let std_errors = measures.iter().map(|row| row[k].2.unwrap_or(f64::NAN)).collect();
+        table =
+            table.with(name, Column::Number(means)).with(format!("{name}_se"), Column::Number(std_errors));
     }
     table
 }
@@ -50,25 +54,7 @@ pub(super) fn anomalies(rows: &[AnomalyRow]) -> Table {
 
 /// For the terminal.
 pub(super) fn text(plan: &EvaluatePlan, found: &Evaluation) -> String {
-    let mut table = TextTable::new(&[
-        ("seen", Align::Right),
-        ("method", Align::Left),
-        ("n", Align::Right),
-        ("RMSE", Align::Right),
-        ("NLL", Align::Right),
-        ("CRPS", Align::Right),
-        ("in 50%", Align::Right),
-        ("in 80%", Align::Right),
-        ("in 95%", Align::Right),
-    ]);
-    for row in &found.rows {
-        let mut cells = vec![row.seen.to_string(), row.method.to_owned(), row.n_seq.to_string()];
-        let (errors, coverage) = row.estimates.split_at(3);
-        cells.extend(errors.iter().map(|e| estimate(e.mean, std_error(e), 3)));
-        cells.extend(coverage.iter().map(|e| estimate(100.0 * e.mean, 100.0 * std_error(e), 0)));
-        table.push(cells);
-    }
-    format!("{}{}{}", table.render(), named(&found.anomalies), files(plan))
+    format!("{}{}{}", scores::table(&found.rows), named(&found.anomalies), files(plan))
 }
 
 /// Sequences with high scores, the highest first.
@@ -93,14 +79,6 @@ fn files(plan: &EvaluatePlan) -> String {
 
 /// As one JSON document.
 pub(super) fn json(plan: &EvaluatePlan, found: &Evaluation) -> Value {
-    let row = |row: &ScoreRow| {
-        let mut value = json!({ "seen": row.seen, "method": row.method, "n_seq": row.n_seq });
-        for (name, estimate) in MEASURES.iter().zip(&row.estimates) {
-            value[*name] = json!(estimate.mean);
-            value[format!("{name}_se")] = json!(estimate.std_error);
-        }
-        value
-    };
     let anomaly = |row: &AnomalyRow| {
         let surprise = &row.surprise;
         json!({
@@ -120,7 +98,7 @@ pub(super) fn json(plan: &EvaluatePlan, found: &Evaluation) -> Value {
         "data": plan.source.path,
         "n_seq": found.n_seq,
         "is_training": found.is_training,
-        "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
+        "rows": found.rows,
         "anomalies": found.anomalies.iter().map(anomaly).collect::<Vec<_>>(),
         "files": files,
     })

@@ -1,4 +1,4 @@
-//! `mtds evaluate`: forecasts from several origins of every sequence, scored beside baselines.
+//! `mtds evaluate`: the library's rolling-origin evaluation of a model on a file, beside baselines.
 //!
 //! ```text
 //! sequence ── seen ──→ forecast of the rest, by the model and by each baseline ──→ scores per sequence ──→ mean ± s.e.
@@ -6,23 +6,18 @@
 //! ```
 
 mod anomaly;
-mod baselines;
 mod document;
-pub(super) mod rolling;
 
+use super::observed;
 use crate::output::print;
-use crate::plan::{EvaluatePlan, Format, SourceConfig, SourcePlan, Verbosity};
-use crate::progress::Progress;
-use crate::verb::posterior::online_of;
+use crate::plan::{EvaluatePlan, Format, Verbosity};
+use crate::progress::{Progress, Stage};
 use anomaly::AnomalyRow;
 use anyhow::{Context, Result, bail};
-use baselines::Baselines;
-use mtds::Family;
-use mtds::infer::Online;
-use mtds::store::Model;
+use mtds::evaluate::{Baseline, BaselineSettings, Forecaster, Origins, ScoreRow, evaluate};
+use mtds::{Control, Family, Model};
 use mtds_data::model::load_model;
 use mtds_data::write_table;
-use rolling::{Rolling, ScoreRow};
 use std::io::Write;
 
 /// What was found.
@@ -40,17 +35,24 @@ struct Evaluation {
 /// # Errors
 /// A model or data that cannot be used, or do not fit each other; a file that cannot be written.
 pub fn run(plan: &EvaluatePlan, stdout: &mut dyn Write) -> Result<()> {
-    let bundle = load_model(&plan.model)?;
-    let family = read(plan, &plan.source, &bundle)?;
-    let train = plan.train.as_ref().map(|source| read(plan, source, &bundle)).transpose()?;
-    let is_training = family.fingerprint() == bundle.provenance.fingerprint;
+    let model = load_model(&plan.model)?;
+    let family = observed::read(&plan.source, &model, plan.common.verbosity)?.family;
+    let train = plan.train.as_ref().map(|source| observed::read(source, &model, plan.common.verbosity));
+    let train = train.transpose()?.map(|read| read.family);
+    let is_training = family.fingerprint() == model.provenance.fingerprint;
     if is_training {
         say(plan, "note: the model was learned from these sequences; scores say little about new ones");
     }
-    let job = Job { plan, family: &family, train: train.as_ref(), online: online_of(&bundle), is_training };
-    let found = job.run(&bundle)?;
+    let mut progress = Progress::new(plan.common.display());
+    let rows = rows(plan, &model, (&family, train.as_ref()), &mut progress)?;
+    let anomalies = match plan.anomaly {
+        Some(_) => anomaly::scores(&model.system, &model.online, &family, plan.common.seed, &mut progress)?,
+        None => vec![],
+    };
+    drop(progress);
+    let found = Evaluation { rows, anomalies, n_seq: family.n_seq(), is_training };
     if let Some(path) = &plan.out {
-        write_table(path, &document::scores(&found.rows))?;
+        write_table(path, &document::score_file(&found.rows))?;
     }
     if let Some(path) = &plan.anomaly {
         write_table(path, &document::anomalies(&found.anomalies))?;
@@ -69,66 +71,52 @@ fn say(plan: &EvaluatePlan, line: &str) {
     }
 }
 
-/// Reads sequences by the columns of the fit, where no others were named, and checks that the model can take them.
-fn read(plan: &EvaluatePlan, source: &SourcePlan, bundle: &Model) -> Result<Family> {
-    let provenance = &bundle.provenance;
-    let stored = provenance.settings.get("data").cloned().unwrap_or_default();
-    let fitted: SourceConfig = serde_json::from_value(stored).unwrap_or_default();
-    let read = source.clone().with_config(&fitted)?.read()?;
-    read.notes.iter().for_each(|note| say(plan, &format!("note: {note}")));
-    let family = read.family;
-    let path = source.path.display();
-    for (kind, expected, found) in [
-        ("outputs", &provenance.output_names, family.output_names()),
-        ("inputs", &provenance.input_names, family.input_names()),
-    ] {
-        if expected.len() != found.len() {
-            bail!(
-                "{path}: the model has the {kind} {}, found {}; name the columns with --{kind}",
-                listed(expected),
-                listed(found)
+/// The scores of the model and of what it is compared with, by origin.
+fn rows(
+    plan: &EvaluatePlan,
+    model: &Model,
+    (family, train): (&Family, Option<&Family>),
+    progress: &mut Progress,
+) -> Result<Vec<ScoreRow>> {
+    let origins = Origins { horizon: plan.horizon, ..Origins::after(&plan.seen) };
+    if origins.are_beyond(family) {
+        bail!("no sequence is longer than {} steps; give fewer with --seen", plan.seen[0]);
+    }
+    let every: Vec<usize> = (0..family.n_seq()).collect();
+    let score = |name: &str, forecaster: &dyn Forecaster, progress: &mut Progress| {
+        progress.begin(Stage::Forecasting, every.len() as u64);
+        let found = evaluate((name, forecaster), (family, &every), &origins, &mut |done| {
+            progress.advance(done as u64, None);
+            Control::Continue
+        });
+        progress.end();
+        found.map(|found| found.into_iter().map(|evaluated| evaluated.row))
+    };
+    let mut rows: Vec<ScoreRow> = vec![];
+    rows.extend(score("this model", &model.following(plan.common.seed), progress)?);
+    for &baseline in &plan.against {
+        if baseline == Baseline::Single {
+            say(
+                plan,
+                "note: `single` samples a posterior for every sequence and origin; this may take minutes",
             );
         }
-    }
-    Ok(family)
-}
-
-fn listed(names: &[String]) -> String {
-    if names.is_empty() { "none".into() } else { names.join(", ") }
-}
-
-/// What is left to do once the data are there.
-struct Job<'a> {
-    plan: &'a EvaluatePlan,
-    family: &'a Family,
-    train: Option<&'a Family>,
-    online: Online,
-    is_training: bool,
-}
-
-impl Job<'_> {
-    fn run(self, bundle: &Model) -> Result<Evaluation> {
-        let Self { plan, family, train, online, is_training } = self;
-        let rolling = Rolling::new(family, &plan.seen, plan.horizon);
-        if rolling.is_empty() {
-            bail!("no sequence is longer than {} steps; give fewer with --seen", plan.seen[0]);
-        }
-        let mut progress = Progress::new(plan.common.display());
-        let seed = plan.common.seed;
-        let ours = |i: usize| rolling::follow(&bundle.system, &online, &rolling, i, seed);
-        let mut rows = rolling.score("this model", &ours, &mut progress)?;
-        let baselines =
-            Baselines::prepare(plan, &bundle.system, train, &mut progress).context("the baselines")?;
-        for &name in &plan.against {
-            let theirs = |i: usize| baselines.forecasts(name, &rolling, i);
-            rows.extend(rolling.score(name.title(), &theirs, &mut progress)?);
-        }
-        let anomalies = match plan.anomaly {
-            Some(_) => anomaly::scores(&bundle.system, &online, family, seed, &mut progress)?,
-            None => vec![],
+        let settings = BaselineSettings {
+            seen: (plan.seen[0], plan.seen[plan.seen.len() - 1]),
+            horizon: plan.horizon,
+            network: plan.gru,
+            seed: plan.common.seed,
         };
-        // By origin, the model before what it is compared with.
-        rows.sort_by_key(|row| row.seen);
-        Ok(Evaluation { rows, anomalies, n_seq: family.n_seq(), is_training })
+        progress.begin(Stage::Learning, plan.gru.1);
+        let learned = baseline.learn(&model.system, train, &settings, &mut |step| {
+            progress.advance(step.step, Some(step.bound));
+            Control::Continue
+        });
+        progress.end();
+        rows.extend(score(baseline.title(), &learned.context("the baselines")?, progress)?);
     }
+    // By origin, the model before what it is compared with.
+    let place = |row: &ScoreRow| origins.seen.iter().position(|seen| *seen == row.seen);
+    rows.sort_by_key(place);
+    Ok(rows)
 }

@@ -1,14 +1,13 @@
 //! A model at a glance: what it is, what it explains, where its members lie.
 
-use crate::expected::{self, expected_of};
-use crate::explained::explained_of;
+use crate::expected;
 use crate::output::print;
 use crate::plan::{CodesFile, Format, InspectPlan};
-use crate::usage::usage_of;
 use anyhow::{Context, Result};
+use mtds::Model;
 use mtds::generator::Role;
+use mtds::model::Member;
 use mtds::predict::Explained;
-use mtds::store::{Member, Model};
 use mtds_data::directory::write_file_atomic;
 use mtds_data::model::load_model;
 use mtds_data::{Column, Table, write_table};
@@ -73,8 +72,9 @@ fn facts(bundle: &Model) -> Vec<(&'static str, String)> {
     let front = model.spec().front.map(|front| ("before it", front.to_string()));
     let base_model = ("base model", format!("{}, state of {}", base.kind(), base.d_state()));
     let rest = vec![
-        ("outputs", listed(&provenance.output_names)),
-        ("inputs", listed(&provenance.input_names)),
+        ("outputs", listed(&bundle.columns.outputs)),
+        ("inputs", listed(&bundle.columns.inputs)),
+        ("time step", bundle.time_step.clone().unwrap_or_else(|| "not known".into())),
         ("code", model.d_code().to_string()),
         ("adapted to each member", blocks(|role| *role == Role::Adapted)),
         ("shared by the family", blocks(|role| *role == Role::Shared)),
@@ -83,7 +83,11 @@ fn facts(bundle: &Model) -> Vec<(&'static str, String)> {
         ("learned by", format!("mtds {}, seed {}", provenance.program_version, provenance.seed)),
         ("data", format!("fingerprint {}", provenance.fingerprint)),
     ];
-    std::iter::once(base_model).chain(front).chain(rest).chain(expected::sentences(bundle)).collect()
+    std::iter::once(base_model)
+        .chain(front)
+        .chain(rest)
+        .chain(bundle.fit.iter().flat_map(expected::sentences))
+        .collect()
 }
 
 fn listed(names: &[String]) -> String {
@@ -102,12 +106,13 @@ fn document(plan: &InspectPlan, path: &Path, bundle: &Model, map: Option<&CodeMa
         "base": bundle.system.base().kind(),
         "d_state": bundle.system.base().d_state(),
         "d_code": bundle.system.d_code(),
-        "outputs": bundle.provenance.output_names,
-        "inputs": bundle.provenance.input_names,
+        "outputs": bundle.columns.outputs,
+        "inputs": bundle.columns.inputs,
+        "time_step": bundle.time_step,
         "fingerprint": bundle.provenance.fingerprint,
-        "explained": explained_of(bundle),
-        "usage": usage_of(bundle),
-        "new_members": expected_of(bundle),
+        "explained": bundle.fit.as_ref().map(|fit| &fit.explained),
+        "usage": bundle.fit.as_ref().and_then(|fit| fit.usage.as_ref()),
+        "new_members": bundle.fit.as_ref().map(|fit| &fit.new_members),
         "axes": map.map(|map| json!({"shares": map.axes.shares, "directions": map.axes.directions})),
         "members": bundle.members.iter().enumerate().map(member).collect::<Vec<_>>(),
         "file": plan.out.as_ref().map(file),
@@ -125,13 +130,13 @@ fn text(plan: &InspectPlan, path: &Path, bundle: &Model, map: Option<&CodeMap>) 
     let facts = facts(bundle);
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     facts.iter().for_each(|(name, value)| out.push_str(&format!("  {name:<width$}  {value}\n")));
-    let explained = explained_of(bundle);
+    let explained = bundle.fit.as_ref().map_or(&[][..], |fit| &fit.explained);
     if !explained.is_empty() {
         out.push_str("\nvariance of each output that rollouts explain\n");
-        out.push_str(&explained_table(&explained, bundle.system.d_code()));
+        out.push_str(&explained_table(explained, bundle.system.d_code()));
     }
-    if let Some(found) = usage_of(bundle) {
-        out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(&found), usage::table(&found)));
+    if let Some(found) = bundle.fit.as_ref().and_then(|fit| fit.usage.as_ref()) {
+        out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(found), usage::table(found)));
     }
     if let Some(map) = map.filter(|map| map.axes.shares.len() > 1) {
         let shares: Vec<String> = map.axes.shares.iter().map(|share| percent(*share)).collect();

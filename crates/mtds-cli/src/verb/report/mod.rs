@@ -31,17 +31,13 @@ pub fn run(plan: &ReportPlan, stdout: &mut dyn Write) -> Result<()> {
 }
 
 fn document(plan: &ReportPlan, report: &FitReport) -> Value {
-    let row = |line: &mtds_report::fit::ScoreLine| {
-        json!({"seen": line.seen, "method": line.method, "n_seq": line.n_seq, "rmse": line.rmse, "nll": line.nll,
-               "crps": line.crps, "cover80": line.cover80})
-    };
     json!({
         "verb": "report",
         "version": env!("CARGO_PKG_VERSION"),
         "seed": plan.common.seed,
         "model": plan.model,
         "judged": report.judged,
-        "rows": report.scores.iter().map(row).collect::<Vec<_>>(),
+        "rows": report.scores,
         "coverage": report.coverage,
         "explained": report.explained,
         "tenths": report.residuals.tenths,

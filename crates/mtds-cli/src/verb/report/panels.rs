@@ -1,10 +1,10 @@
 //! Forecasts to draw: a few sequences, from every origin.
 
-use super::compute::Followed;
 use crate::plan::ReportPlan;
-use crate::verb::evaluate::rolling::Origin;
 use anyhow::Result;
 use mtds::Family;
+use mtds::evaluate::{Following, Forecaster, Origin, Origins};
+use mtds::predict::Forecast;
 use mtds_report::chart::Band;
 use mtds_report::fit::Panel;
 
@@ -16,22 +16,24 @@ pub(super) fn panels(
     plan: &ReportPlan,
     family: &Family,
     seen: &[usize],
-    followed: &[Followed],
+    following: &Following,
 ) -> Result<Vec<Panel>> {
     let (n, shown) = (family.n_seq(), plan.shown.min(family.n_seq()));
     let mut panels = vec![];
     for k in 0..shown {
         let (i, c) = (k * n / shown, k % family.d_obs());
-        for &seen in seen {
-            let here = followed.iter().find(|f| f.sequence == i && f.origin.seen == seen);
-            panels.extend(here.map(|f| panel(family, f, c)).transpose()?);
+        let origins = Origins::after(seen).of(family.sequence(i).n_time());
+        let origins: Vec<Origin> = origins.into_iter().flatten().collect();
+        for (origin, forecast) in origins.iter().zip(following.forecasts(family, i, &origins)?) {
+            panels.push(panel((family, i, c), *origin, &forecast)?);
         }
     }
     Ok(panels)
 }
 
-fn panel(family: &Family, followed: &Followed, c: usize) -> Result<Panel> {
-    let (sequence, Origin { seen, n_time }) = (family.sequence(followed.sequence), followed.origin);
+/// Output `c` of sequence `i`.
+fn panel((family, i, c): (&Family, usize, usize), origin: Origin, forecast: &Forecast) -> Result<Panel> {
+    let (sequence, Origin { seen, n_time }) = (family.sequence(i), origin);
     let d = family.d_obs();
     let step = |t: usize| (t + 1) as f64;
     let values = |range: std::ops::Range<usize>| -> Vec<(f64, f64)> {
@@ -39,7 +41,7 @@ fn panel(family: &Family, followed: &Followed, c: usize) -> Result<Panel> {
     };
     let column = |all: Vec<f64>| -> Vec<f64> { all.chunks_exact(d).map(|row| row[c]).collect() };
     let band = |&level: &f64| -> Result<Band> {
-        let edge = |q: f64| -> Result<Vec<f64>> { Ok(column(followed.forecast.quantile(q)?)) };
+        let edge = |q: f64| -> Result<Vec<f64>> { Ok(column(forecast.quantile(q)?)) };
         Ok(Band { level, lower: edge(0.5 - 0.5 * level)?, upper: edge(0.5 + 0.5 * level)? })
     };
     let output = if d > 1 { format!(", {}", family.output_names()[c]) } else { String::new() };
@@ -50,6 +52,6 @@ fn panel(family: &Family, followed: &Followed, c: usize) -> Result<Panel> {
         truth: values(seen..seen + n_time),
         times: (seen..seen + n_time).map(step).collect(),
         bands: BANDS.iter().map(band).collect::<Result<_>>()?,
-        median: column(followed.forecast.quantile(0.5)?),
+        median: column(forecast.quantile(0.5)?),
     })
 }

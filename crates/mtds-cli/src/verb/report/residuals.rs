@@ -1,12 +1,9 @@
 //! Residual checks: the place of true values within their forecasts, and the memory of what predictions one step ahead leave over.
 
-use crate::verb::posterior::online_of;
 use anyhow::{Context, Result};
-use mtds::Family;
-use mtds::infer::Online;
 use mtds::predict::SequenceScore;
 use mtds::random::{Stream, stream};
-use mtds::store::Model;
+use mtds::{Family, Model};
 use mtds_report::fit::Residuals;
 use rayon::prelude::*;
 
@@ -37,14 +34,13 @@ pub(super) fn of(bundle: &Model, family: &Family, seed: u64, scores: &[SequenceS
 /// Sequences that the model cannot take.
 pub(super) fn codes(bundle: &Model, family: &Family, seed: u64) -> Result<Vec<Vec<f64>>> {
     let is_learned = family.sequences().iter().all(|s| bundle.members.iter().any(|m| m.id == s.id()));
-    let online = online_of(bundle);
     let one = |i: usize| -> Result<Vec<f64>> {
         let sequence = family.sequence(i);
         let known = bundle.members.iter().find(|member| is_learned && member.id == sequence.id());
         if let Some(member) = known {
             return Ok(member.code_mean.clone());
         }
-        let settings = Online { every: sequence.n_time().div_ceil(3).max(5), ..online.clone() };
+        let settings = bundle.online.with_few_updates(sequence.n_time());
         let inputs = family.inputs_of(i).filter(|_| bundle.system.d_input() > 0);
         let tracker = bundle.system.track(
             sequence.outputs(),

@@ -14,12 +14,11 @@ mod snapshot;
 
 use crate::interrupt::Interrupt;
 use crate::plan::{DEFAULT_SEED, Verbosity, WatchPlan};
-use crate::verb::posterior::online_of;
 use anyhow::{Context, Result, anyhow};
 use incoming::{Incoming, lines};
 use line::{Request, parse};
+use mtds::Model;
 use mtds::infer::{AdaptiveImportance, Online};
-use mtds::store::Model;
 use mtds_data::model::load_model;
 use serde_json::{Value, json};
 use series::AllSeries;
@@ -54,7 +53,7 @@ pub fn run(
 
 /// As the fit chose, but with an update after every line, from fewer draws, and a bounded history.
 fn online(plan: &WatchPlan, bundle: &Model) -> Online {
-    let chosen = online_of(bundle);
+    let chosen = bundle.online.clone();
     let usual = HISTORY[usize::from(bundle.system.base().stochastic().is_some())];
     let history = Some(plan.history.or(chosen.history).unwrap_or(usual));
     let importance = AdaptiveImportance {

@@ -3,8 +3,8 @@
 use super::series::{StoredSeries, fnv};
 use crate::plan::{UsageError, WatchPlan};
 use anyhow::{Context, Result, bail};
+use mtds::Model;
 use mtds::infer::Online;
-use mtds::store::Model;
 use mtds_data::directory::write_file_atomic;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,8 +1,7 @@
 //! From settings to an architecture and a course of learning.
 
 use super::{Beginning, Choices, LearnRule};
-use crate::Result;
-use crate::base::Base;
+use crate::base::{Base, BaseName};
 use crate::family::SegmentPlan;
 use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
 use crate::infer::{NoiseBelief, Online};
@@ -11,6 +10,7 @@ use crate::learn::{
     Schedule, StartRule, StoppingRule, TrainingPlan,
 };
 use crate::system::Architecture;
+use crate::{Error, Result};
 
 /// log s at the first step of a start, in deviations of an output: more than all of its variation.
 const FIRST_LOG_NOISE: f64 = 0.5;
@@ -28,9 +28,39 @@ const CHECKS: u64 = 40;
 const TRANSITION: [&str; 2] = ["decay", "rotation"];
 
 impl Choices {
+    /// The architecture for outputs and inputs of these widths: a base model by its name or `own`, behind a front if there is to be one.
+    ///
+    /// # Errors
+    /// A base model that does not exist, or cannot add outputs up; `own` of other widths.
+    pub fn architecture(&self, (d_obs, d_input): (usize, usize), own: Option<&Base>) -> Result<Architecture> {
+        let front = self.front(d_input, d_obs);
+        let driven = front.map_or(d_input, |front| front.d_out());
+        let base = match own {
+            Some(own) if (own.d_obs(), own.d_input()) != (d_obs, driven) => {
+                let sizes = |(d_obs, d_input)| format!("{d_obs} output(s) and {d_input} input(s)");
+                let found = sizes((own.d_obs(), own.d_input()));
+                return Err(Error::shape("the base model", sizes((d_obs, driven)), found));
+            }
+            Some(own) => own.clone(),
+            None => {
+                let name = BaseName::named(&self.base)?;
+                match self.residual {
+                    false => name.sized(self.state, d_obs, driven),
+                    true => name.adding_up(self.state, d_obs, driven).ok_or_else(|| {
+                        Error::setting(
+                            "residual",
+                            format!("found it with `{}`, which cannot add outputs up", self.base),
+                        )
+                    })?,
+                }
+            }
+        };
+        let architecture = self.around(base);
+        Ok(front.map_or(architecture.clone(), |front| architecture.behind(front)))
+    }
+
     /// The architecture around a base model.
-    #[must_use]
-    pub fn spec(&self, base: Base) -> Architecture {
+    fn around(&self, base: Base) -> Architecture {
         let blocks = base.blocks();
         let skip = if self.start == Beginning::Effects { Skip::Affine } else { Skip::None };
         // Codes that are rescaled after a hard phase go straight to weights that can be.

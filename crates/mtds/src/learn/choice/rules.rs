@@ -10,6 +10,7 @@ use super::roles::Roles;
 use super::{
     Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, layered, new_members, variational,
 };
+use crate::base::{Base, BaseName};
 use crate::generator::{BlockSpec, Role};
 use crate::learn::ScalingRule;
 use crate::{Error, Result};
@@ -73,19 +74,25 @@ pub(super) struct Work {
 impl Choices {
     /// All settings for a family with these facts, and why each is what it is.
     ///
-    /// `blocks` gives the blocks of θ of a base model by its name, the size of its state and the width of what drives it.
+    /// `own` is a base model of one's own; without it, one is asked for or chosen by name.
     ///
     /// # Errors
-    /// [`Error::Setting`] for a wish that is out of range, with its key; [`Error::Unknown`] for a block that does not exist.
-    pub fn resolve(
-        wishes: &Wishes,
-        facts: &Facts,
-        blocks: &dyn Fn(&str, usize, usize) -> Vec<BlockSpec>,
-    ) -> Result<(Self, Vec<Choice>)> {
+    /// [`Error::Setting`] for a wish that is out of range, with its key; [`Error::Unknown`] for a base model or a block that does
+    /// not exist.
+    pub fn resolve(wishes: &Wishes, facts: &Facts, own: Option<&Base>) -> Result<(Self, Vec<Choice>)> {
         let (mut by, mut w) = (Chooser { table: vec![] }, wishes.clone());
+        if let Some(own) = own {
+            (w.base, w.state) = (Some(own.kind().to_owned()), Some(own.d_state()));
+        }
         let work = parts(&mut by, &mut w, facts);
         let driven = layered::fill(&mut by, &mut w, facts);
-        let blocks = blocks(w.base.as_deref().unwrap_or_default(), work.state, driven);
+        let blocks = match own {
+            Some(own) => own.blocks(),
+            None => {
+                let name = BaseName::named(w.base.as_deref().unwrap_or_default())?;
+                name.sized(work.state, facts.d_obs, driven).blocks()
+            }
+        };
         model(&mut by, &mut w, facts, &work, &blocks)?;
         learning(&mut by, &mut w, facts, &work);
         new_members::fill(&mut by, &mut w, &work);

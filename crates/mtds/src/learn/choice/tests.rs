@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::base::{Base, Lds, StochasticLds};
-use crate::generator::{BlockSpec, Role};
+use crate::base::{Base, Lds};
+use crate::generator::Role;
 use crate::learn::{RefineRule, StartRule};
 use crate::{Error, System, random};
 
@@ -23,16 +23,7 @@ fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Drive) -> Facts {
 }
 
 fn resolve(wishes: &Wishes, facts: &Facts) -> crate::Result<(Choices, Vec<Choice>)> {
-    let blocks =
-        |name: &str, state, driven| -> Vec<BlockSpec> { base(name, state, facts.d_obs, driven).blocks() };
-    Choices::resolve(wishes, facts, &blocks)
-}
-
-fn base(name: &str, d_state: usize, d_obs: usize, d_input: usize) -> Base {
-    match name {
-        "kalman" => StochasticLds::new(d_state, d_obs, d_input).into(),
-        _ => Lds::new(d_state, d_obs, d_input).into(),
-    }
+    Choices::resolve(wishes, facts, None)
 }
 
 fn from_draws() -> Wishes {
@@ -198,7 +189,8 @@ fn bounds_are_learned_without_a_start_and_replay() {
         assert_eq!((weight.value_at(first), weight.value_at(full)), (0.0, 1.0));
         assert!(full < choices.refine_steps && refine.objective.hard.is_some());
         let scaling = crate::family::Scaling::identity(1, 1);
-        System::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
+        System::initialise(choices.architecture((1, 1), None).unwrap(), scaling, &mut random::stream(1, 0))
+            .unwrap();
         let replayed = resolve(&Wishes::from(choices.clone()), &facts(40, 60, 1, Drive::Ongoing)).unwrap();
         assert_eq!(replayed, (choices, why));
     }
@@ -295,8 +287,7 @@ fn rest_says_what_becomes_of_all_other_blocks() {
     // A held block keeps the value at which learning would begin.
     let held = Wishes { fix: names(&["decay"]), ..Wishes::default() };
     let (choices, _) = resolve(&held, &facts).unwrap();
-    let base = Base::from(StochasticLds::new(choices.state, 1, 0));
-    let layout = choices.spec(base).layout().unwrap();
+    let layout = choices.architecture((1, 0), None).unwrap().layout().unwrap();
     assert_eq!(layout.block("decay").unwrap().role, Role::Fixed(1.6));
 }
 
@@ -352,12 +343,12 @@ proptest! {
     ) {
         let facts = facts(n_seq, max_time, d_obs, drive);
         let (choices, why) = resolve(&Wishes::default(), &facts).unwrap();
-        let base = base(&choices.base, choices.state, d_obs, facts.d_input);
-        let course = choices.course(&base).unwrap();
+        let architecture = choices.architecture((d_obs, facts.d_input), None).unwrap();
+        let course = choices.course(&architecture.base).unwrap();
         let RefineRule::Variational(refine) = &course.refine else { panic!("iwae by default") };
         refine.plan.check().unwrap();
         let scaling = crate::family::Scaling::identity(d_obs, facts.d_input);
-        System::initialise(choices.spec(base), scaling, &mut random::stream(1, 0)).unwrap();
+        System::initialise(architecture, scaling, &mut random::stream(1, 0)).unwrap();
         let text = serde_json::to_string(&choices).unwrap();
         let wishes: Wishes = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(&wishes, &Wishes::from(choices.clone()));

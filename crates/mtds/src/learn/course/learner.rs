@@ -14,9 +14,9 @@ use crate::system::{Architecture, System};
 use crate::{Error, Result};
 
 /// A course in progress.
-pub struct Learner<'a> {
-    course: &'a Course,
-    data: CourseData<'a>,
+pub struct Learner {
+    course: Course,
+    data: CourseData,
     /// The architecture, with the parameters that learning began with.
     first: System,
     finished: Vec<StageRecord>,
@@ -31,13 +31,13 @@ enum Running {
     Variational(Box<Trainer<VariationalObjective>>),
 }
 
-impl<'a> Learner<'a> {
+impl Learner {
     /// Before the first step.
     ///
     /// # Errors
     /// Settings out of range, a family that does not fit the architecture.
-    pub fn new(course: &'a Course, spec: Architecture, data: CourseData<'a>) -> Result<Self> {
-        let first = first_model(course, spec, &data)?;
+    pub fn new(course: Course, spec: Architecture, data: CourseData) -> Result<Self> {
+        let first = first_model(&course, spec, &data)?;
         let running = match &course.start {
             StartRule::Effects(_) => Running::Effects,
             StartRule::Prior(start) => {
@@ -61,12 +61,12 @@ impl<'a> Learner<'a> {
     /// # Errors
     /// [`Error::Store`] when the checkpoint does not fit; else as [`Learner::new`].
     pub fn resume(
-        course: &'a Course,
+        course: Course,
         spec: Architecture,
-        data: CourseData<'a>,
+        data: CourseData,
         from: CourseCheckpoint,
     ) -> Result<Self> {
-        let first = first_model(course, spec, &data)?;
+        let first = first_model(&course, spec, &data)?;
         let running = match (from.stage, &course.start, &course.refine, from.trainer) {
             (Stage::Start, StartRule::Effects(_), _, None) => Running::Effects,
             (Stage::Start, StartRule::Prior(start), _, Some(trainer)) => {
@@ -117,7 +117,7 @@ impl<'a> Learner<'a> {
                     return Err(broken("it is of another way to learn"));
                 };
                 let (spec, scaling) = (self.first.spec(), self.first.scaling());
-                let started = effects.run(spec, scaling, self.data.family, 1, self.data.seed)?;
+                let started = effects.run(spec, scaling, &self.data.family, 1, self.data.seed)?;
                 let Some(best) = started.into_iter().next() else {
                     return Err(Error::Diverged {
                         step: effects.steps,
@@ -242,7 +242,11 @@ impl StageRecord {
 }
 
 fn first_model(course: &Course, spec: Architecture, data: &CourseData) -> Result<System> {
-    System::initialise(spec, course.scaling.scaling(data.family)?, &mut stream(data.seed, Stream::Initialise))
+    System::initialise(
+        spec,
+        course.scaling.scaling(&data.family)?,
+        &mut stream(data.seed, Stream::Initialise),
+    )
 }
 
 /// The refinement of `model`, before its first step.
@@ -282,7 +286,7 @@ fn begin(
 }
 
 fn prior_objective(start: &PriorStart, model: &System, data: &CourseData) -> Result<MonteCarloObjective> {
-    MonteCarloObjective::new(model.clone(), data.family, None, start.objective.clone())
+    MonteCarloObjective::new(model.clone(), &data.family, None, start.objective.clone())
 }
 
 fn adapted(
@@ -292,20 +296,24 @@ fn adapted(
     proposals: Option<Vec<Proposal>>,
 ) -> Result<AdaptedObjective> {
     match proposals {
-        None => AdaptedObjective::new(model, data.family, data.held_out, settings.clone()),
-        Some(known) => {
-            AdaptedObjective::from_proposals(model, data.family, data.held_out, settings.clone(), known)
-        }
+        None => AdaptedObjective::new(model, &data.family, data.held_out.as_ref(), settings.clone()),
+        Some(known) => AdaptedObjective::from_proposals(
+            model,
+            &data.family,
+            data.held_out.as_ref(),
+            settings.clone(),
+            known,
+        ),
     }
 }
 
 fn variational(refine: &VariationalRefine, model: System, data: &CourseData) -> Result<VariationalObjective> {
     let settings = refine.objective.clone();
     match refine.network {
-        None => VariationalObjective::new(model, data.family, data.held_out, settings),
+        None => VariationalObjective::new(model, &data.family, data.held_out.as_ref(), settings),
         Some(units) => {
             let network = InferenceNetwork::for_model(&model, units)?;
-            VariationalObjective::amortised(model, (data.family, data.held_out), settings, network)
+            VariationalObjective::amortised(model, (&data.family, data.held_out.as_ref()), settings, network)
         }
     }
 }

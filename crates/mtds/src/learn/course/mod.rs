@@ -102,12 +102,12 @@ pub struct StageRecord {
 }
 
 /// What a course learns from.
-#[derive(Clone, Copy, Debug)]
-pub struct CourseData<'a> {
+#[derive(Clone, Debug)]
+pub struct CourseData {
     /// The training sequences, in data units.
-    pub family: &'a Family,
+    pub family: Family,
     /// Sequences whose bound decides when to stop.
-    pub held_out: Option<&'a Family>,
+    pub held_out: Option<Family>,
     /// Seed of all randomness.
     pub seed: u64,
 }

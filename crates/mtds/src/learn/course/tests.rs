@@ -69,8 +69,8 @@ fn by_beliefs(start: StartRule, network: Option<usize>) -> Course {
 /// Parameters and records of a course that is cut, written and read after each of these numbers of calls.
 fn run_cut(course: &Course, cuts: &[usize]) -> (Vec<f32>, Vec<StageRecord>) {
     let (train, held_out) = (family(4), family(3));
-    let data = CourseData { family: &train, held_out: Some(&held_out), seed: 5 };
-    let mut learner = Learner::new(course, spec(), data).unwrap();
+    let data = CourseData { family: train.clone(), held_out: Some(held_out), seed: 5 };
+    let mut learner = Learner::new(course.clone(), spec(), data.clone()).unwrap();
     let mut calls = 0;
     loop {
         let mut observe = |_: &Progress| {
@@ -84,7 +84,7 @@ fn run_cut(course: &Course, cuts: &[usize]) -> (Vec<f32>, Vec<StageRecord>) {
             let bytes = learner.checkpoint().to_bytes().unwrap();
             let read = CourseCheckpoint::from_bytes(&bytes).unwrap();
             assert_eq!(read.to_bytes().unwrap(), bytes);
-            learner = Learner::resume(course, spec(), data, read).unwrap();
+            learner = Learner::resume(course.clone(), spec(), data.clone(), read).unwrap();
         }
     }
     let fitted = learner.fitted().unwrap().unwrap();
@@ -115,11 +115,11 @@ fn a_course_that_is_cut_ends_with_the_same_bits() {
 #[test]
 fn beliefs_are_left_by_variational_courses_alone() {
     let (train, held_out) = (family(4), family(3));
-    let data = CourseData { family: &train, held_out: Some(&held_out), seed: 5 };
+    let data = CourseData { family: train.clone(), held_out: Some(held_out), seed: 5 };
     for (course, network) in
         [(by_beliefs(StartRule::None, None), false), (by_beliefs(StartRule::None, Some(3)), true)]
     {
-        let mut learner = Learner::new(&course, spec(), data).unwrap();
+        let mut learner = Learner::new(course.clone(), spec(), data.clone()).unwrap();
         assert_eq!(learner.stage(), Stage::Variational);
         while learner.run(&mut |_| Control::Continue).unwrap() == Status::Interrupted {}
         let found = learner.beliefs().unwrap().unwrap();
@@ -132,7 +132,7 @@ fn beliefs_are_left_by_variational_courses_alone() {
         }
     }
     let course = from_prior();
-    let mut learner = Learner::new(&course, spec(), data).unwrap();
+    let mut learner = Learner::new(course.clone(), spec(), data.clone()).unwrap();
     while learner.run(&mut |_| Control::Continue).unwrap() == Status::Interrupted {}
     assert_eq!(learner.beliefs().unwrap(), None);
 }
@@ -148,18 +148,18 @@ fn refinement_gains_on_what_it_started_from() {
 
 #[test]
 fn a_checkpoint_of_another_course_is_refused() {
-    let data = CourseData { family: &family(4), held_out: None, seed: 5 };
+    let data = CourseData { family: family(4), held_out: None, seed: 5 };
     let (prior, effects) = (from_prior(), from_effects());
-    let checkpoint = Learner::new(&effects, spec(), data).unwrap().checkpoint();
-    let error = Learner::resume(&prior, spec(), data, checkpoint).err().unwrap().to_string();
+    let checkpoint = Learner::new(effects, spec(), data.clone()).unwrap().checkpoint();
+    let error = Learner::resume(prior, spec(), data, checkpoint).err().unwrap().to_string();
     assert!(error.contains("another way to learn"), "{error}");
 }
 
 #[test]
 fn broken_bytes_are_refused() {
-    let data = CourseData { family: &family(4), held_out: None, seed: 5 };
+    let data = CourseData { family: family(4), held_out: None, seed: 5 };
     let course = from_prior();
-    let bytes = Learner::new(&course, spec(), data).unwrap().checkpoint().to_bytes().unwrap();
+    let bytes = Learner::new(course.clone(), spec(), data.clone()).unwrap().checkpoint().to_bytes().unwrap();
     for n in [0, 5, MAGIC.len() + 3, MAGIC.len() + 20, bytes.len() / 2, bytes.len() - 1] {
         let error = CourseCheckpoint::from_bytes(&bytes[..n]).unwrap_err();
         assert!(matches!(error, Error::Store { .. }), "{n}: {error}");

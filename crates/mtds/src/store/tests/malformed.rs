@@ -278,11 +278,11 @@ fn what_could_not_be_read_is_not_written() {
     refused(|b| b.members[0].code_std_dev[1] = -1.0, WEIGHTS_FILE, "member `s0`: found -1");
     refused(|b| b.members[0].code_std_dev = vec![], WEIGHTS_FILE, "expected 2 numbers");
     refused(|b| b.members[0].id = "s1".into(), CONFIG_FILE, "two members are called `s1`");
-    refused(|b| b.provenance.output_names = vec![], CONFIG_FILE, "output names: expected 2");
-    refused(|b| b.provenance.scores[0].mean = f64::INFINITY, CONFIG_FILE, "found inf");
-    refused(|b| b.provenance.scores[0].std_error = Some(f64::NAN), CONFIG_FILE, "NaN");
+    refused(|b| b.columns.outputs = vec![], CONFIG_FILE, "output names: expected 2");
+    refused(|b| b.scores[0].mean = f64::INFINITY, CONFIG_FILE, "found inf");
+    refused(|b| b.scores[0].std_error = Some(f64::NAN), CONFIG_FILE, "NaN");
     let deep = |b: &mut Model| {
-        b.provenance.settings = (0..200).fold(json!(1), |inner, _| json!([inner]));
+        b.provenance.notes = (0..200).fold(json!(1), |inner, _| json!([inner]));
     };
     refused(deep, CONFIG_FILE, "recursion limit");
 }

@@ -12,6 +12,8 @@ use crate::base::Lds;
 use crate::family::Scaling;
 use crate::generator::{Activation, Prior, Role};
 use crate::infer::GaussianMixture;
+use crate::model::{CardScore, DataColumns, Member, Provenance};
+use crate::predict::Estimate;
 use crate::system::Architecture;
 
 type Files = Vec<(String, Vec<u8>)>;
@@ -51,21 +53,21 @@ fn member(i: usize, d_code: usize) -> Member {
 fn bundle_of(spec: Architecture, parameters: Vec<f32>, n_members: usize) -> Model {
     let (d_obs, d_input, d_code) = (spec.base.d_obs(), spec.base.d_input(), spec.network.d_code);
     let score = |std_error| Estimate { mean: 0.1 + 0.2, std_error, n: 5 };
+    let provenance = Provenance {
+        seed: u64::MAX,
+        fingerprint: "ac432cbee7e9ceb6".into(),
+        program_version: "0.1.0".into(),
+        notes: json!({"learn": "mco", "rate": 0.1, "steps": [1, 2, null]}),
+    };
+    let system = System::new(spec, scaling(d_obs, d_input), parameters).unwrap();
+    let columns = DataColumns::named(names("y", d_obs), names("u", d_input));
     Model {
-        system: System::new(spec, scaling(d_obs, d_input), parameters).unwrap(),
-        provenance: Provenance {
-            seed: u64::MAX,
-            settings: json!({"learn": "mco", "rate": 0.1, "steps": [1, 2, null]}),
-            fingerprint: "ac432cbee7e9ceb6".into(),
-            program_version: "0.1.0".into(),
-            output_names: names("y", d_obs),
-            input_names: names("u", d_input),
-            scores: vec![
-                CardScore::new("RMSE", "20 seen", score(Some(0.0125))),
-                CardScore::new("NLL", "20 seen", score(None)),
-            ],
-        },
+        scores: vec![
+            CardScore::new("RMSE", "20 seen", score(Some(0.0125))),
+            CardScore::new("NLL", "20 seen", score(None)),
+        ],
         members: (0..n_members).map(|i| member(i, d_code)).collect(),
+        ..Model::by_hand(system, columns, provenance)
     }
 }
 

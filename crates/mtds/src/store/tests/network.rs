@@ -1,5 +1,6 @@
 //! The inference network as a file: what is written is read, everything else is refused with its reason.
 
+use super::super::network::{read, write};
 use super::*;
 use crate::learn::{InferenceNetwork, LearnedNetwork};
 
@@ -10,12 +11,12 @@ fn network() -> LearnedNetwork {
 }
 
 fn bytes() -> Vec<u8> {
-    network_to_bytes(&network(), &bundle().provenance).unwrap()
+    write(&network(), &bundle().provenance).unwrap()
 }
 
 #[track_caller]
 fn assert_says(bytes: &[u8], bundle: &Model, part: &str) {
-    let error = network_from_bytes(bytes, bundle).unwrap_err();
+    let error = read(bytes, bundle).unwrap_err();
     assert!(matches!(&error, Error::Store { file, .. } if file == NETWORK_FILE), "{error}");
     assert!(error.to_string().contains(part), "{part}: {error}");
 }
@@ -31,7 +32,7 @@ fn with_text(from: &str, to: &str) -> Vec<u8> {
 
 #[test]
 fn what_is_written_is_read_and_the_same_network_gives_the_same_bytes() {
-    assert_eq!(network_from_bytes(&bytes(), &bundle()).unwrap(), network());
+    assert_eq!(read(&bytes(), &bundle()).unwrap(), network());
     assert_eq!(bytes(), bytes());
 }
 

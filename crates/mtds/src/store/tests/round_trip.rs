@@ -114,7 +114,7 @@ proptest! {
 fn the_files_have_their_names_in_order() {
     let files = files();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, FILE_NAMES);
+    assert_eq!(names, [CONFIG_FILE, WEIGHTS_FILE, CARD_FILE]);
     assert_equal(&load(&files).unwrap(), &bundle());
 }
 
@@ -147,7 +147,7 @@ fn unknown_fields_are_passed_over() {
 #[test]
 fn the_card_says_what_there_is() {
     let mut bundle = bundle();
-    bundle.provenance.output_names[0] = "a|b\n`c`".into();
+    bundle.columns.outputs[0] = "a|b\n`c`".into();
     let files = bundle.to_files().unwrap();
     let card = String::from_utf8(files[2].1.clone()).unwrap();
     for part in [
@@ -166,7 +166,7 @@ fn the_card_says_what_there_is() {
     ] {
         assert!(card.contains(part), "{part} not in:\n{card}");
     }
-    bundle.provenance.scores.clear();
+    bundle.scores.clear();
     bundle.system = bundle.system.with_prior(Prior::Normal { std_dev: 1.5 }).unwrap();
     let card = String::from_utf8(bundle.to_files().unwrap()[2].1.clone()).unwrap();
     assert!(card.contains("None were measured."), "{card}");

@@ -1,0 +1,105 @@
+//! What hears the progress of a fit: a bar, event files, and when a checkpoint is due.
+
+use super::say;
+use crate::interrupt::Interrupt;
+use crate::plan::FitPlan;
+use crate::progress::{Progress, Stage};
+use crate::tensorboard::EventFile;
+use anyhow::Result;
+use mtds::Control;
+use mtds::workflow::{FitProgress, FitStage};
+use std::time::Instant;
+
+/// Steps from one record in the event files to the next.
+const EVENT_EVERY: u64 = 10;
+
+/// The ears of a fit.
+pub(super) struct Watching<'a> {
+    plan: &'a FitPlan,
+    interrupt: &'a Interrupt,
+    progress: Progress,
+    events: Option<EventFile>,
+    /// The stage that was last heard of, with steps done and steps in all.
+    stage: Option<(FitStage, u64, u64)>,
+    /// Steps of learning before this stage.
+    before: u64,
+    last_checkpoint: Instant,
+}
+
+impl<'a> Watching<'a> {
+    /// Before the first step.
+    ///
+    /// # Errors
+    /// An event file that cannot be made.
+    pub(super) fn new(plan: &'a FitPlan, interrupt: &'a Interrupt) -> Result<Self> {
+        Ok(Self {
+            plan,
+            interrupt,
+            progress: Progress::new(plan.common.display()),
+            events: plan.tensorboard.as_deref().map(EventFile::create).transpose()?,
+            stage: None,
+            before: 0,
+            last_checkpoint: Instant::now(),
+        })
+    }
+
+    /// Shows how far the fit is; asks it to stop for a checkpoint, or because somebody wants it to.
+    pub(super) fn hear(&mut self, heard: &FitProgress) -> Control {
+        let before = self.stage;
+        if before.is_none_or(|(stage, _, all)| (stage, all) != (heard.stage, heard.all)) {
+            self.progress.begin(shown(heard.stage), heard.all);
+        }
+        if let Some((FitStage::Starting, done, _)) = before.filter(|(stage, ..)| *stage != heard.stage) {
+            self.before = done;
+        }
+        self.stage = Some((heard.stage, heard.done, heard.all));
+        let bound = heard.step.map(|step| step.best_validation.unwrap_or(step.bound));
+        self.progress.advance(heard.done, bound);
+        if let Some(Err(error)) = heard.step.map(|step| self.record(step)) {
+            self.events = None;
+            say(self.plan, &format!("warning: {error:#}; learning goes on without event files"));
+        }
+        // A stage that begins is a good moment: all before it is kept.
+        let has_begun = heard.done == 0 && before.is_some_and(|(stage, ..)| stage != heard.stage);
+        if has_begun || self.last_checkpoint.elapsed() >= self.plan.checkpoint_every {
+            self.last_checkpoint = Instant::now();
+            return Control::Stop;
+        }
+        if self.interrupt.is_asked() { Control::Stop } else { Control::Continue }
+    }
+
+    /// Every tenth step, and every check of the held-out bound.
+    fn record(&mut self, step: &mtds::learn::Progress) -> Result<()> {
+        let Some(events) = &mut self.events else { return Ok(()) };
+        if !step.step.is_multiple_of(EVENT_EVERY) && step.validation.is_none() {
+            return Ok(());
+        }
+        let mut values = vec![
+            ("bound/training", step.bound),
+            ("loss", step.loss),
+            ("learning_rate", step.learning_rate),
+            ("gradient_norm", step.gradient_norm),
+        ];
+        values.extend(step.ess.map(|ess| ("effective_sample_size", ess)));
+        values.extend(step.validation.map(|bound| ("bound/held_out", bound)));
+        events.scalars(self.before + step.step, &values)
+    }
+
+    /// What is said of a fit that was stopped.
+    pub(super) fn stopped(&mut self) -> String {
+        self.progress.end();
+        let (name, done, all) =
+            self.stage.map_or(("starting", 0, 0), |(stage, done, all)| (shown(stage).name(), done, all));
+        format!(
+            "interrupted while {name}, after step {done} of {all}; the same command with --resume goes on from there"
+        )
+    }
+}
+
+fn shown(stage: FitStage) -> Stage {
+    match stage {
+        FitStage::Starting | FitStage::Learning => Stage::Learning,
+        FitStage::Expecting | FitStage::Inferring => Stage::Inferring,
+        FitStage::Calibrating | FitStage::Judging => Stage::Forecasting,
+    }
+}

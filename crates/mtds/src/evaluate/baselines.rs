@@ -1,0 +1,184 @@
+//! What a model is compared with, learned once from training sequences and asked from every origin.
+
+use super::{Forecaster, Origin};
+use crate::base::Lds;
+use crate::baseline::network::{GruForecaster, GruSettings, HeldOut, WarmUp};
+use crate::baseline::{PooledLds, PooledSettings, SingleTask, Spread, Subspace};
+use crate::family::{Family, SegmentPlan};
+use crate::learn::{Control, Interpolation, Progress, ScalingRule, Schedule};
+use crate::predict::{Forecast, family_mean, last_value};
+use crate::random::{Stream, stream};
+use crate::system::System;
+use crate::{Error, Result};
+
+/// Training sequences from which on the recurrent network holds some out.
+const ENOUGH_TO_HOLD_OUT: usize = 8;
+/// Longest segment that it learns from, unless seeds are longer.
+const LONGEST_SEGMENT: usize = 256;
+
+/// A way to forecast that is not a multi-task system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Baseline {
+    /// The last value holds.
+    LastValue,
+    /// The mean of the training sequences at each step.
+    FamilyMean,
+    /// One linear system for all training sequences.
+    Pooled,
+    /// A gated recurrent network for all training sequences: takes its time to learn.
+    Gru,
+    /// A linear system for each sequence on its own, by NUTS: slow.
+    Single,
+}
+
+impl Baseline {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::LastValue, Self::FamilyMean, Self::Pooled, Self::Gru, Self::Single];
+
+    /// In tables.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::LastValue => "last value",
+            Self::FamilyMean => "family mean",
+            Self::Pooled => "pooled",
+            Self::Gru => "gru",
+            Self::Single => "single",
+        }
+    }
+
+    /// Whether it learns from training sequences.
+    #[must_use]
+    pub fn needs_training(self) -> bool {
+        self != Self::Single
+    }
+
+    /// What forecasts in this way, learned from `training` where it needs to be.
+    ///
+    /// `like` is the system that it is compared with: a linear system gets its size of state, and its units. `observer` sees
+    /// every step of a network that is learned.
+    ///
+    /// # Errors
+    /// No training sequences where they are needed, or such that it cannot be learned from.
+    pub fn learn(
+        self,
+        like: &System,
+        training: Option<&Family>,
+        settings: &BaselineSettings,
+        observer: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<Learned> {
+        let needed = || {
+            training.ok_or_else(|| {
+                Error::setting("training", format!("found none, which `{}` learns from", self.title()))
+            })
+        };
+        let outputs = |family: &Family| -> Vec<Vec<f64>> {
+            family.sequences().iter().map(|sequence| sequence.outputs().values().to_vec()).collect()
+        };
+        Ok(match self {
+            Self::LastValue => Learned::LastValue(outputs(needed()?)),
+            Self::FamilyMean => Learned::FamilyMean(outputs(needed()?)),
+            Self::Pooled => {
+                let subspace = Subspace { d_state: like.base().d_state(), ..Subspace::default() };
+                let settings = PooledSettings {
+                    subspace,
+                    scaling: ScalingRule::InputUnits,
+                    ..PooledSettings::default()
+                };
+                Learned::Pooled(Box::new(PooledLds::fit(needed()?, None, &settings, &mut |_| {
+                    Control::Continue
+                })?))
+            }
+            Self::Gru => Learned::Gru(Box::new(settings.gru(needed()?, observer)?)),
+            Self::Single => Learned::Single(Box::new(single(like)), settings.seed),
+        })
+    }
+}
+
+/// What baselines need to know beside their training sequences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BaselineSettings {
+    /// Fewest and most steps that will have been seen.
+    pub seen: (usize, usize),
+    /// Most steps that will be forecast; `None` to the end.
+    pub horizon: Option<usize>,
+    /// Units of the recurrent network, and most steps of its learning.
+    pub network: (usize, u64),
+    /// Seed of all randomness.
+    pub seed: u64,
+}
+
+impl BaselineSettings {
+    /// An open-loop network whose seeds are as long as what will have been seen.
+    fn gru(&self, family: &Family, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<GruForecaster> {
+        let (units, steps) = self.network;
+        let warm_up = WarmUp { shortest: self.seen.0, longest: self.seen.1 };
+        let ahead = self.horizon.unwrap_or(usize::MAX);
+        let length = warm_up.longest.saturating_add(ahead).min(LONGEST_SEGMENT.max(2 * warm_up.longest));
+        let held_out = match family.n_seq() {
+            ENOUGH_TO_HOLD_OUT.. => HeldOut::Sequences(0.125),
+            _ => HeldOut::Nothing,
+        };
+        let mut settings = GruSettings {
+            units: vec![units],
+            warm_up,
+            segments: Some(SegmentPlan { length, overlap: length / 2 }),
+            held_out,
+            ..GruSettings::default()
+        };
+        settings.plan.steps = steps;
+        settings.plan.learning_rate = match steps {
+            1 => Schedule::constant(5e-3)?,
+            _ => Schedule::new(Interpolation::Log, vec![(1, 5e-3), (steps, 2e-4)])?,
+        };
+        settings.plan.clip_norm = Some(1.0);
+        Ok(GruForecaster::fit(family, None, &settings, self.seed, observer)?.network)
+    }
+}
+
+/// A linear system with the state size and in the units of the model; without inputs it needs a start to move from.
+fn single(like: &System) -> SingleTask {
+    let base = like.base();
+    let task = SingleTask::new(Lds::new(base.d_state(), base.d_obs(), base.d_input()));
+    let task = if base.d_input() == 0 { task.prior("initial_state", 0.0, 1.0) } else { task };
+    task.scaling(like.scaling().clone())
+}
+
+/// A baseline that is ready to forecast.
+#[derive(Debug)]
+pub enum Learned {
+    /// [`Baseline::LastValue`], with the training outputs.
+    LastValue(Vec<Vec<f64>>),
+    /// [`Baseline::FamilyMean`], likewise.
+    FamilyMean(Vec<Vec<f64>>),
+    /// [`Baseline::Pooled`].
+    Pooled(Box<PooledLds>),
+    /// [`Baseline::Gru`].
+    Gru(Box<GruForecaster>),
+    /// [`Baseline::Single`], with the seed of its chains.
+    Single(Box<SingleTask>, u64),
+}
+
+impl Forecaster for Learned {
+    fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> Result<Vec<Forecast>> {
+        let (outputs, inputs, d) = (family.sequence(i).outputs(), family.inputs_of(i), family.d_obs());
+        let one = |&Origin { seen, n_time }: &Origin| match self {
+            Self::LastValue(training) => {
+                let training: Vec<&[f64]> = training.iter().map(Vec::as_slice).collect();
+                last_value(&training, outputs.slice(0..seen).values(), d, n_time)
+            }
+            Self::FamilyMean(training) => {
+                let training: Vec<&[f64]> = training.iter().map(Vec::as_slice).collect();
+                family_mean(&training, d, seen, n_time)
+            }
+            Self::Pooled(pooled) => pooled.forecast(inputs, seen, n_time, Spread::ByStep),
+            Self::Gru(gru) => gru.forecast(&outputs.slice(0..seen), inputs, n_time),
+            Self::Single(single, seed) => {
+                // Independent between origins, and the same whichever others are asked for.
+                let mut random = stream(*seed, Stream::Single(((i as u64) << 20) + seen as u64));
+                Ok(single.forecast(&outputs.slice(0..seen), inputs, n_time, &mut random)?.0)
+            }
+        };
+        origins.iter().map(one).collect()
+    }
+}

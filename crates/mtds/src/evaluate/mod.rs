@@ -1,0 +1,235 @@
+//! Rolling-origin evaluation of anything that forecasts: models, baselines, rivals, an oracle.
+//!
+//! ```text
+//! sequence ── first s steps seen ──→ forecast of the rest ──→ score of the sequence ──→ a row per s: mean ± s.e.
+//! ```
+//! What forecasts is a [`Forecaster`]: from a sequence and its origins to one forecast for each. Every table of scores in this
+//! project is made of [`ScoreRow`]s, and every row of them here.
+
+mod baselines;
+mod follow;
+mod row;
+
+use std::fmt;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+pub use baselines::{Baseline, BaselineSettings, Learned};
+pub use follow::{Following, Updates};
+pub use row::ScoreRow;
+
+use crate::family::Family;
+use crate::learn::Control;
+use crate::predict::{CENTRAL_LEVELS, Forecast, SequenceScore, score};
+use crate::{Error, Result};
+
+/// Sequences between two looks at the progress.
+const BATCH: usize = 16;
+
+/// How much of a sequence is seen before the rest is forecast.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Seen {
+    /// This many steps.
+    Steps(usize),
+    /// This share of its steps, rounded down.
+    Share(f64),
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Steps(steps) => write!(f, "{steps} steps"),
+            Self::Share(share) => write!(f, "{:.0} % of each", 100.0 * share),
+        }
+    }
+}
+
+/// Where forecasts begin, and how far they go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Origins {
+    /// How much is seen before each forecast, rising.
+    pub seen: Vec<Seen>,
+    /// Most steps of a forecast; `None` to the end of the sequence.
+    pub horizon: Option<usize>,
+}
+
+/// One forecast that is asked for: the steps seen before it, and its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Steps seen.
+    pub seen: usize,
+    /// Steps to forecast.
+    pub n_time: usize,
+}
+
+impl Origins {
+    /// After each of these numbers of steps, to the end of each sequence.
+    #[must_use]
+    pub fn after(steps: &[usize]) -> Self {
+        Self { seen: steps.iter().map(|&steps| Seen::Steps(steps)).collect(), horizon: None }
+    }
+
+    /// After half of each sequence, to its end.
+    #[must_use]
+    pub fn half() -> Self {
+        Self { seen: vec![Seen::Share(0.5)], horizon: None }
+    }
+
+    /// The origin of each `seen` in a sequence of this length; `None` where nothing is left to forecast.
+    #[must_use]
+    pub fn of(&self, n_time: usize) -> Vec<Option<Origin>> {
+        let origin = |seen: &Seen| {
+            let seen = match *seen {
+                Seen::Steps(steps) => steps,
+                Seen::Share(share) => (share * n_time as f64) as usize,
+            };
+            let rest = n_time.checked_sub(seen).filter(|rest| *rest > 0)?;
+            Some(Origin { seen, n_time: rest.min(self.horizon.unwrap_or(usize::MAX)) })
+        };
+        self.seen.iter().map(origin).collect()
+    }
+
+    /// Whether no sequence of the family is long enough for any of them.
+    #[must_use]
+    pub fn are_beyond(&self, family: &Family) -> bool {
+        family.sequences().iter().all(|sequence| self.of(sequence.n_time()).iter().all(Option::is_none))
+    }
+}
+
+/// Something that forecasts.
+pub trait Forecaster: Sync {
+    /// The forecasts of sequence `i` of a family, one per origin, in data units. Origins rise; what lies behind one may
+    /// not be looked at for its forecast, inputs excepted.
+    ///
+    /// # Errors
+    /// A sequence that cannot be forecast.
+    fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> Result<Vec<Forecast>>;
+}
+
+impl<F: Fn(&Family, usize, &[Origin]) -> Result<Vec<Forecast>> + Sync> Forecaster for F {
+    fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> Result<Vec<Forecast>> {
+        self(family, i, origins)
+    }
+}
+
+/// How one forecaster did from one origin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluated {
+    /// Means over sequences.
+    pub row: ScoreRow,
+    /// What they are means of: number of the sequence, and its score.
+    pub sequences: Vec<(usize, SequenceScore)>,
+}
+
+/// Scores `forecaster` on these sequences of a family; a result per origin that any of them has, with something observed
+/// behind it.
+///
+/// `observer` is told sequences done, and may stop the work. Results do not depend on the number of threads.
+///
+/// # Errors
+/// Those of the forecaster; [`Error::Stopped`].
+pub fn evaluate(
+    (name, forecaster): (&str, &dyn Forecaster),
+    (family, sequences): (&Family, &[usize]),
+    origins: &Origins,
+    observer: &mut dyn FnMut(usize) -> Control,
+) -> Result<Vec<Evaluated>> {
+    let mut found: Vec<Vec<(usize, SequenceScore)>> = vec![vec![]; origins.seen.len()];
+    let mut done = 0;
+    for batch in sequences.chunks(BATCH) {
+        let scored = batch.par_iter().map(|&i| score_one(forecaster, family, i, origins));
+        for (&i, scores) in batch.iter().zip(scored.collect::<Result<Vec<_>>>()?) {
+            for (of_origin, score) in found.iter_mut().zip(scores) {
+                of_origin.extend(score.map(|score| (i, score)));
+            }
+        }
+        done += batch.len();
+        if observer(done) == Control::Stop {
+            return Err(Error::Stopped);
+        }
+    }
+    let evaluated = |(seen, sequences): (&Seen, Vec<(usize, SequenceScore)>)| {
+        let row = ScoreRow::over(name, *seen, sequences.iter().map(|(_, score)| score))?;
+        Some(Evaluated { row, sequences })
+    };
+    Ok(origins.seen.iter().zip(found).filter_map(evaluated).collect())
+}
+
+/// The scores of a sequence, one per origin.
+fn score_one(
+    forecaster: &dyn Forecaster,
+    family: &Family,
+    i: usize,
+    origins: &Origins,
+) -> Result<Vec<Option<SequenceScore>>> {
+    let outputs = family.sequence(i).outputs();
+    let wanted = origins.of(outputs.n_time());
+    let there: Vec<Origin> = wanted.iter().flatten().copied().collect();
+    let mut forecasts = match there.is_empty() {
+        true => vec![],
+        false => forecaster.forecasts(family, i, &there)?,
+    }
+    .into_iter();
+    let one = |origin: Option<Origin>| -> Result<Option<SequenceScore>> {
+        let Some((origin, forecast)) = origin.and_then(|origin| Some((origin, forecasts.next()?))) else {
+            return Ok(None);
+        };
+        let truth = outputs.slice(origin.seen..origin.seen + origin.n_time);
+        score(&forecast, truth.values(), &CENTRAL_LEVELS)
+    };
+    wanted.into_iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::DrawNoise;
+    use crate::{Sequence, Signal};
+
+    fn family(lengths: &[usize]) -> Family {
+        let sequence = |&n: &usize| Sequence::new(format!("{n}"), Signal::column(vec![0.5; n])).unwrap();
+        Family::new(lengths.iter().map(sequence).collect()).unwrap()
+    }
+
+    #[test]
+    fn origins_leave_something_to_forecast() {
+        let origins = Origins { horizon: Some(4), ..Origins::after(&[3, 5, 10]) };
+        let pairs = |n| origins.of(n).into_iter().flatten().map(|o| (o.seen, o.n_time)).collect::<Vec<_>>();
+        assert_eq!((pairs(3), pairs(6)), (vec![], vec![(3, 3), (5, 1)]));
+        assert_eq!(pairs(30), [(3, 4), (5, 4), (10, 4)]);
+        assert_eq!(Origins::half().of(7), [Some(Origin { seen: 3, n_time: 4 })]);
+        let family = family(&[3, 6, 30]);
+        assert!(!origins.are_beyond(&family) && Origins::after(&[30]).are_beyond(&family));
+    }
+
+    #[test]
+    fn rows_are_means_over_the_sequences_that_reach_an_origin() {
+        let family = family(&[3, 6, 30]);
+        // Off by the number of the sequence.
+        let off = |_: &Family, i: usize, origins: &[Origin]| {
+            let one = |o: &Origin| {
+                let means = vec![0.5 + i as f64; o.n_time];
+                Forecast::new(o.seen, 1, vec![1.0], means, DrawNoise::Diagonal(vec![1.0]))
+            };
+            origins.iter().map(one).collect()
+        };
+        let found = evaluate(("off", &off), (&family, &[0, 1, 2]), &Origins::after(&[2, 5, 99]), &mut |_| {
+            Control::Continue
+        });
+        let found = found.unwrap();
+        let rows: Vec<_> = found.iter().map(|e| (e.row.seen, e.row.n_seq, e.row.rmse)).collect();
+        assert_eq!(rows, [(Seen::Steps(2), 3, 1.0), (Seen::Steps(5), 2, 1.5)]);
+        assert_eq!(found[1].sequences.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [1, 2]);
+        let stopped = evaluate(("off", &off), (&family, &[0]), &Origins::half(), &mut |_| Control::Stop);
+        assert!(matches!(stopped, Err(Error::Stopped)));
+    }
+
+    #[test]
+    fn what_was_seen_is_a_number_in_files() {
+        let text = serde_json::to_string(&[Seen::Steps(20), Seen::Share(0.5)]).unwrap();
+        assert_eq!(text, "[20,0.5]");
+        assert_eq!(serde_json::from_str::<Vec<Seen>>(&text).unwrap(), [Seen::Steps(20), Seen::Share(0.5)]);
+    }
+}

@@ -1,0 +1,144 @@
+//! Questions and answers: forecasts, trackers, new sequences, scores.
+
+use super::{Member, Model};
+use crate::evaluate::{Evaluated, Following, Origins, Updates, evaluate};
+use crate::family::{Family, Sequence, Signal};
+use crate::infer::{Method, Tracker};
+use crate::learn::Control;
+use crate::predict::{CodePath, Forecast, MAX_DRAWS};
+use crate::random::{Random, Stream, stream};
+use crate::{Error, Result};
+
+impl Model {
+    /// Where a sequence is going: the `horizon` steps after its outputs, in data units.
+    ///
+    /// Its inputs, where the model has some, reach to the end of the horizon. The same question has the same answer: random
+    /// numbers come from the seed of the model.
+    ///
+    /// # Errors
+    /// Outputs or inputs that do not fit the model; inputs that end too soon; no steps asked for.
+    pub fn forecast(&self, history: &Sequence, horizon: usize) -> Result<Forecast> {
+        let seed = self.provenance.seed;
+        let given = (history.outputs(), history.inputs());
+        self.forecast_with(
+            given,
+            horizon,
+            Method::AdaptiveImportance,
+            [stream(seed, Stream::Infer(0)), stream(seed, Stream::Forecast(0))],
+        )
+    }
+
+    /// [`Model::forecast`] by any method, with random numbers for the posterior and for the forecast.
+    ///
+    /// # Errors
+    /// As [`Model::forecast`] and [`Model::infer`].
+    pub fn forecast_with(
+        &self,
+        (outputs, inputs): (&Signal, Option<&Signal>),
+        horizon: usize,
+        method: Method,
+        [of_posterior, mut of_forecast]: [Random; 2],
+    ) -> Result<Forecast> {
+        let inferred = self.infer((outputs, inputs), method, MAX_DRAWS, of_posterior)?;
+        self.system.forecast(&inferred.posterior, outputs, inputs, horizon, &mut of_forecast)
+    }
+
+    /// A tracker before its first observation; number `i` of many has random numbers of its own. Trackers share the model's
+    /// parameters.
+    ///
+    /// # Errors
+    /// Inference settings that do not fit the system.
+    pub fn track(&self, i: u64) -> Result<Tracker> {
+        Tracker::new(&self.system, self.online.clone(), stream(self.provenance.seed, Stream::Tracker(i)))
+    }
+
+    /// The member of this id.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the ids that there are.
+    pub fn member(&self, id: &str) -> Result<&Member> {
+        self.members.iter().find(|member| member.id == id).ok_or_else(|| Error::Unknown {
+            kind: "member",
+            name: id.to_owned(),
+            known: self.members.iter().map(|member| member.id.as_str()).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// The mean sequence of a code; data units.
+    ///
+    /// # Shapes
+    /// `code`: d_code; `inputs`: at least n_time × d_input, needed if the model has inputs.
+    ///
+    /// # Errors
+    /// A code or inputs that do not fit.
+    pub fn generate(&self, code: &[f64], inputs: Option<&Signal>, n_time: usize) -> Result<Signal> {
+        self.system.generate(code, inputs, n_time)
+    }
+
+    /// The mean sequence of a system that changes along a path of codes.
+    ///
+    /// # Errors
+    /// As [`Model::generate`].
+    pub fn morph(&self, path: &CodePath, inputs: Option<&Signal>, n_time: usize) -> Result<Signal> {
+        self.system.morph(path, inputs, n_time)
+    }
+
+    /// The inputs of `content`, answered with the code of `style`: that of the member of this id, or else what its outputs tell.
+    ///
+    /// # Errors
+    /// A model without inputs; content without inputs; a style that the model cannot take.
+    pub fn transfer(&self, content: &Sequence, style: &Sequence) -> Result<Signal> {
+        let Some(inputs) = content.inputs().filter(|_| self.system.d_input() > 0) else {
+            let why = "found no inputs, so that a sequence is all style; generate with the code of the style instead";
+            return Err(Error::setting("content", why));
+        };
+        let code = match self.member(style.id()) {
+            Ok(member) => member.code_mean.clone(),
+            Err(_) => {
+                let (given, random) =
+                    ((style.outputs(), style.inputs()), stream(self.provenance.seed, Stream::Infer(0)));
+                let inferred = self.infer(given, Method::AdaptiveImportance, MAX_DRAWS, random)?;
+                inferred.posterior.mean()[..self.system.d_code()].to_vec()
+            }
+        };
+        self.generate(&code, Some(inputs), inputs.n_time())
+    }
+
+    /// What forecasts with this model in an evaluation, with random numbers of this seed.
+    #[must_use]
+    pub fn following(&self, seed: u64) -> Following {
+        let (system, online) = (self.system.clone(), self.online.clone());
+        Following { system, online, updates: Updates::AsSet, random: (seed, Stream::Evaluate) }
+    }
+
+    /// Scores of its forecasts of every sequence of a family, from each origin.
+    ///
+    /// # Errors
+    /// [`Model::check_columns`]; sequences that the model cannot take.
+    pub fn evaluate(&self, family: &Family, origins: &Origins) -> Result<Vec<Evaluated>> {
+        self.check_columns(family)?;
+        let every: Vec<usize> = (0..family.n_seq()).collect();
+        let following = self.following(self.provenance.seed);
+        evaluate(("this model", &following), (family, &every), origins, &mut |_| Control::Continue)
+    }
+
+    /// Whether a family has the outputs and inputs that the model was learned from, in the same order.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] that names both.
+    pub fn check_columns(&self, family: &Family) -> Result<()> {
+        for (what, expected, found) in [
+            ("outputs", &self.columns.outputs, family.output_names()),
+            ("inputs", &self.columns.inputs, family.input_names()),
+        ] {
+            if expected != found {
+                let listed = |names: &[String]| match names {
+                    [] => "none".to_owned(),
+                    names => names.join(", "),
+                };
+                return Err(Error::shape(format!("{what} by name"), listed(expected), listed(found)));
+            }
+        }
+        Ok(())
+    }
+}

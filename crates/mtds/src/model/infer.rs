@@ -1,0 +1,92 @@
+//! The posterior of one sequence by any method, with its evidence in the units of the data.
+
+use super::Model;
+use crate::family::Signal;
+use crate::infer::{CodeTarget, MapLaplace, Method, Nuts, Posterior, Proposed, nuts};
+use crate::random::Random;
+use crate::{Error, Result};
+
+/// Chains of NUTS: enough to see whether they agree.
+pub const CHAINS: usize = 4;
+/// Draws per chain that are thrown away.
+const WARMUP: usize = 500;
+/// Fewest draws that a summary is made of.
+const FEWEST_DRAWS: usize = 1000;
+
+/// A posterior, and log p(y) in the units of the data where the method estimates it.
+#[derive(Clone, Debug)]
+pub struct Inferred {
+    /// What is known of the code.
+    pub posterior: Posterior,
+    /// log p(y_{1:t}).
+    pub log_evidence: Option<f64>,
+}
+
+impl Model {
+    /// What is known of the code of a sequence, given all of `outputs`.
+    ///
+    /// # Shapes
+    /// `outputs`: n_time × d_obs; `inputs`: at least n_time × d_input; data units. `n_draws`: draws wanted, where the method
+    /// has a say in it.
+    ///
+    /// # Errors
+    /// Outputs or inputs of the wrong size, or not finite; [`Method::Amortised`] where no network was learned.
+    pub fn infer(
+        &self,
+        (outputs, inputs): (&Signal, Option<&Signal>),
+        method: Method,
+        n_draws: usize,
+        mut random: Random,
+    ) -> Result<Inferred> {
+        let (system, noise) = (&self.system, self.online.noise);
+        let of_own = |posterior: Posterior| {
+            let log_evidence = posterior.log_evidence();
+            (posterior, log_evidence)
+        };
+        let (posterior, log_evidence) = match method {
+            Method::AdaptiveImportance => {
+                let settings = self.online.with_few_updates(outputs.n_time());
+                let mut tracker = system.track(outputs, inputs, settings, random)?;
+                (tracker.update()?.clone(), tracker.log_evidence())
+            }
+            Method::MapLaplace => {
+                of_own(system.infer_modes(outputs, inputs, noise, &MapLaplace::default(), &mut random)?)
+            }
+            Method::Amortised => {
+                let network = self.network.as_ref().ok_or_else(no_network)?;
+                let settings = Proposed { draws: n_draws.max(FEWEST_DRAWS), ..Proposed::default() };
+                of_own(system.infer_amortised(network, (outputs, inputs), noise, &settings, &mut random)?)
+            }
+            Method::Nuts => (self.by_nuts((outputs, inputs), n_draws, &mut random)?, None),
+        };
+        let unit = system.scaling().log_unit(outputs);
+        Ok(Inferred { posterior, log_evidence: log_evidence.map(|evidence| evidence - unit) })
+    }
+
+    /// Chains that start at draws of the modes, so that heavier ones have more.
+    fn by_nuts(
+        &self,
+        (outputs, inputs): (&Signal, Option<&Signal>),
+        n_draws: usize,
+        random: &mut Random,
+    ) -> Result<Posterior> {
+        let (system, noise) = (&self.system, self.online.noise);
+        let modes = system.infer_modes(outputs, inputs, noise, &MapLaplace::default(), random)?;
+        let starts = modes.resample(CHAINS, random);
+        let prior = noise.extend(&system.prior().mixture(system.d_code())?)?;
+        let outputs = system.scaling().outputs_to_model(outputs)?;
+        let inputs = inputs.map(|inputs| system.scaling().inputs_to_model(inputs)).transpose()?;
+        let group = system.group(&outputs, inputs.as_ref())?;
+        let parameters: Vec<f64> = system.parameters_as();
+        let target = CodeTarget::new(system, &parameters, &prior, group, None);
+        let draws = n_draws.max(FEWEST_DRAWS).div_ceil(CHAINS);
+        let settings = Nuts { chains: CHAINS, warmup: WARMUP, draws, ..Nuts::default() };
+        nuts(&settings, &target, &starts, random)
+    }
+}
+
+fn no_network() -> Error {
+    let why = "found `amortised`, which needs an inference network, and this model was learned without one; \
+               take another, or learn one with `amortised` among the settings of the fit";
+    Error::setting("method", why)
+}

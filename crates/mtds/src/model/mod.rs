@@ -1,0 +1,191 @@
+//! A model: what a fit leaves behind, and what every question is put to.
+//!
+//! It knows its system (base model, generator, parameters, scaling, prior), the columns and the time step that it was learned
+//! from, how codes of new members are inferred, the members it has met, and how it was learned.
+
+mod answer;
+mod infer;
+
+use serde::{Deserialize, Serialize};
+
+pub use infer::{CHAINS, Inferred};
+
+use crate::evaluate::ScoreRow;
+use crate::family::Family;
+use crate::infer::Online;
+use crate::learn::LearnedNetwork;
+use crate::predict::Estimate;
+use crate::system::System;
+use crate::workflow::FitRecord;
+
+/// A multi-task dynamical system that was learned, with all that is needed to use it.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The system itself.
+    pub system: System,
+    /// How codes of new members are inferred.
+    pub online: Online,
+    /// The columns that it was learned from.
+    pub columns: DataColumns,
+    /// Length of a step in the units of its times, as files write it; `None` where nobody said.
+    pub time_step: Option<String>,
+    /// Where it came from.
+    pub provenance: Provenance,
+    /// The members of the family with their codes; may be empty.
+    pub members: Vec<Member>,
+    /// The network that reads a sequence and says its code, where one was learned.
+    pub network: Option<LearnedNetwork>,
+    /// What the card reports; may be empty.
+    pub scores: Vec<CardScore>,
+    /// How it was learned; `None` for a model that was put together by hand.
+    pub fit: Option<FitRecord>,
+}
+
+impl Model {
+    /// A system put together by hand, with the names of its outputs and inputs: inference as usual, no members, nothing known of a fit.
+    #[must_use]
+    pub fn by_hand(system: System, columns: DataColumns, provenance: Provenance) -> Self {
+        Self {
+            system,
+            online: Online::default(),
+            columns,
+            time_step: None,
+            provenance,
+            members: vec![],
+            network: None,
+            scores: vec![],
+            fit: None,
+        }
+    }
+}
+
+/// Which columns of a table mean what, and how times become steps. Every key may be left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataColumns {
+    /// Column that tells sequences apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// Column of times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// Column of labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Output columns; empty: by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<String>,
+    /// Input columns; empty: by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// Length of a step to resample to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resample: Option<String>,
+    /// `mean` or `linear`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resample_by: Option<String>,
+}
+
+impl DataColumns {
+    /// Outputs and inputs of these names.
+    #[must_use]
+    pub fn named(outputs: Vec<String>, inputs: Vec<String>) -> Self {
+        Self { outputs, inputs, ..Self::default() }
+    }
+
+    /// These, and for those left out the ones of `other`.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let list = |mine: Vec<String>, other| if mine.is_empty() { other } else { mine };
+        Self {
+            series: self.series.or(other.series),
+            time: self.time.or(other.time),
+            label: self.label.or(other.label),
+            outputs: list(self.outputs, other.outputs),
+            inputs: list(self.inputs, other.inputs),
+            resample: self.resample.or(other.resample),
+            resample_by: self.resample_by.or(other.resample_by),
+        }
+    }
+}
+
+/// Where a model came from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// Seed of all randomness in learning.
+    pub seed: u64,
+    /// [`Family::fingerprint`] of the data.
+    pub fingerprint: String,
+    /// Version of the library that learned it.
+    pub program_version: String,
+    /// Whatever one who puts a model together by hand wants to keep with it; null for a fit.
+    pub notes: serde_json::Value,
+}
+
+impl Provenance {
+    /// Learned now, by this library, from `family`.
+    #[must_use]
+    pub fn new(seed: u64, family: &Family) -> Self {
+        let program_version = env!("CARGO_PKG_VERSION").to_owned();
+        Self { seed, fingerprint: family.fingerprint(), program_version, notes: serde_json::Value::Null }
+    }
+}
+
+/// A member of the family and its code, known to about seven digits: stored as F32.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Member {
+    /// Its id, unlike any other.
+    pub id: String,
+    /// Its label, if it had one.
+    pub label: Option<String>,
+    /// Posterior mean of its code, `d_code`.
+    pub code_mean: Vec<f64>,
+    /// Posterior standard deviation of each dimension of its code, `d_code`; 0 for a point estimate.
+    pub code_std_dev: Vec<f64>,
+}
+
+/// One line of the table of scores on the card.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CardScore {
+    /// What was measured, e.g. `RMSE`.
+    pub measure: String,
+    /// On what, e.g. `20 of 60 steps seen`.
+    pub condition: String,
+    /// The mean over sequences.
+    pub mean: f64,
+    /// Its standard error; `None` where it is not known, as with one sequence.
+    #[serde(deserialize_with = "Option::deserialize")] // may be null, may not be absent
+    pub std_error: Option<f64>,
+    /// Number of sequences.
+    pub n_seq: usize,
+}
+
+impl CardScore {
+    /// The line for an estimate over sequences.
+    #[must_use]
+    pub fn new(measure: impl Into<String>, condition: impl Into<String>, estimate: Estimate) -> Self {
+        let Estimate { mean, std_error, n } = estimate;
+        Self { measure: measure.into(), condition: condition.into(), mean, std_error, n_seq: n }
+    }
+
+    /// The lines for the first of these rows.
+    pub(crate) fn of(judged: &[ScoreRow]) -> Vec<Self> {
+        let Some(row) = judged.first() else { return vec![] };
+        let condition = format!("held-out sequences, {} seen", row.seen);
+        let line = |measure: &str, mean, std_error| Self {
+            measure: measure.into(),
+            condition: condition.clone(),
+            mean,
+            std_error,
+            n_seq: row.n_seq,
+        };
+        vec![
+            line("RMSE", row.rmse, row.rmse_se),
+            line("NLL", row.nll, row.nll_se),
+            line("CRPS", row.crps, row.crps_se),
+        ]
+    }
+}

@@ -1,0 +1,228 @@
+//! Once parameters are learned: codes of new members, width of forecasts, codes of the members, a first judgement.
+
+use super::fitting::{Candidate, FitProgress, FitStage, State};
+use super::parts::Parts;
+use super::{CalibrationRecord, Fit, FitRecord, NewMembersRecord, PriorRecord, Reason};
+use super::{SelectionRow, selection};
+use crate::evaluate::{
+    Baseline, BaselineSettings, Following, Forecaster, Origins, ScoreRow, Updates, evaluate,
+};
+use crate::family::Family;
+use crate::infer::{Followed, Tracker};
+use crate::learn::{Calibration, Choices, ChosenPrior, Control, NewMembers, Wishes};
+use crate::model::{CardScore, DataColumns, Member, Model, Provenance};
+use crate::random::Stream;
+use crate::system::{Architecture, System};
+use crate::{Error, Result};
+
+/// Most sequences that are judged, and the shortest of them.
+const MOST_JUDGED: usize = 50;
+const SHORTEST_JUDGED: usize = 4;
+
+/// What hears how far a fit is.
+type Observer<'o> = dyn FnMut(&FitProgress) -> Control + 'o;
+
+/// What the end of a fit needs besides what was learned.
+pub(super) struct Ending<'a> {
+    pub(super) choices: &'a Choices,
+    pub(super) parts: &'a Parts,
+    pub(super) seed: u64,
+}
+
+impl Ending<'_> {
+    /// Finds out what is not known yet of a candidate.
+    ///
+    /// # Errors
+    /// Sequences that the system cannot take; [`Error::Stopped`](crate::Error::Stopped), with what was found so far kept.
+    pub(super) fn complete(
+        &self,
+        architecture: Architecture,
+        candidate: &mut Candidate,
+        observer: &mut Observer<'_>,
+    ) -> Result<()> {
+        if candidate.calibration.is_some() {
+            return Ok(());
+        }
+        let scaling = self.choices.scaling.scaling(&self.parts.pieces)?;
+        let learned = System::new(architecture, scaling, candidate.parameters.clone())?;
+        let chosen = match candidate.prior.take() {
+            Some(known) => known,
+            None => self.prior(&learned, observer)?,
+        };
+        let system = learned.with_prior(candidate.prior.insert(chosen).prior.clone())?;
+        if candidate.apart.is_none() {
+            // By the learned noise: a length of the code is judged by what one step leaves unexplained.
+            candidate.apart = Some(match &self.parts.apart {
+                Some(family) => {
+                    selection::log_likelihoods(&system, &self.choices.online(), family, self.seed)?
+                }
+                None => vec![],
+            });
+        }
+        candidate.calibration = Some(self.calibration(system, observer)?);
+        Ok(())
+    }
+
+    fn prior(&self, learned: &System, observer: &mut Observer<'_>) -> Result<ChosenPrior> {
+        announce(FitStage::Expecting, observer)?;
+        let new_members = NewMembers {
+            model: learned,
+            online: &self.choices.online(),
+            training: &self.parts.training,
+            held_out: self.parts.held_out.as_ref(),
+            std_dev: self.choices.prior_std,
+            seed: self.seed,
+        };
+        new_members.prior(self.choices.prior, &mut told(FitStage::Expecting, observer))
+    }
+
+    fn calibration(&self, system: System, observer: &mut Observer<'_>) -> Result<CalibrationRecord> {
+        let Some(held_out) = self.parts.held_out.as_ref().filter(|_| self.choices.calibrate) else {
+            return Ok(CalibrationRecord::default());
+        };
+        announce(FitStage::Calibrating, observer)?;
+        let calibration = Calibration { online: &self.choices.online(), held_out, seed: self.seed };
+        let found = calibration.of(system, &mut told(FitStage::Calibrating, observer))?;
+        Ok(CalibrationRecord { factor: found.factor, trials: found.trials })
+    }
+
+    /// The system of a candidate of which everything is known.
+    pub(super) fn system(&self, architecture: Architecture, candidate: &Candidate) -> Result<System> {
+        let scaling = self.choices.scaling.scaling(&self.parts.pieces)?;
+        let mut system = System::new(architecture, scaling, candidate.parameters.clone())?;
+        if let Some(chosen) = &candidate.prior {
+            system = system.with_prior(chosen.prior.clone())?;
+        }
+        let factor = candidate.calibration.as_ref().map_or(1.0, |calibration| calibration.factor);
+        Ok(system.clone().with_process_noise(factor)?.unwrap_or(system))
+    }
+
+    /// The code of every sequence of the family, given all of it.
+    pub(super) fn members(
+        &self,
+        system: &System,
+        family: &Family,
+        observer: &mut Observer<'_>,
+    ) -> Result<Vec<Member>> {
+        announce(FitStage::Inferring, observer)?;
+        let (online, k) = (self.choices.online(), system.d_code());
+        let one = |i: usize, tracker: &mut Tracker| {
+            let ((id, label), posterior) = (family.identity(i), tracker.update()?);
+            Ok(Member {
+                id,
+                label,
+                code_mean: posterior.mean()[..k].to_vec(),
+                code_std_dev: posterior.std_dev()[..k].to_vec(),
+            })
+        };
+        let n = family.n_seq();
+        let followed =
+            Followed { model: system, online: &online, family, random: (self.seed, Stream::Member) };
+        let mut tell = told(FitStage::Inferring, observer);
+        followed.each(&(0..n).collect::<Vec<_>>(), &one, &mut |done| tell(done, n))
+    }
+
+    /// Forecasts of sequences that learning did not see, after half of each, beside two that learn almost nothing; none where there are
+    /// no such sequences.
+    pub(super) fn judged(&self, system: &System, observer: &mut Observer<'_>) -> Result<Vec<ScoreRow>> {
+        let Some(family) = self.parts.apart.as_ref().or(self.parts.held_out.as_ref()) else {
+            return Ok(vec![]);
+        };
+        announce(FitStage::Judging, observer)?;
+        let long_enough = |&i: &usize| family.sequence(i).n_time() >= SHORTEST_JUDGED;
+        let judged: Vec<usize> = (0..family.n_seq()).filter(long_enough).take(MOST_JUDGED).collect();
+        let ours = Following {
+            system: system.clone(),
+            online: self.choices.online(),
+            updates: Updates::Few,
+            random: (self.seed, Stream::Judge),
+        };
+        let (last, mean) = (Baseline::LastValue, Baseline::FamilyMean);
+        let learned = |baseline: Baseline| {
+            let training = Some(&self.parts.training);
+            let settings = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed: self.seed };
+            baseline.learn(system, training, &settings, &mut |_| Control::Continue)
+        };
+        let all: [(&str, &dyn Forecaster); 3] =
+            [("this model", &ours), (last.title(), &learned(last)?), (mean.title(), &learned(mean)?)];
+        let mut rows = vec![];
+        for (k, method) in all.into_iter().enumerate() {
+            let mut tell = told(FitStage::Judging, observer);
+            let n = judged.len();
+            let found = evaluate(method, (family, &judged), &Origins::half(), &mut |done| {
+                tell(k * n + done, all.len() * n)
+            })?;
+            rows.extend(found.into_iter().map(|evaluated| evaluated.row));
+        }
+        Ok(rows)
+    }
+
+    /// The model, with all that is known of it.
+    pub(super) fn model(
+        &self,
+        (fit, family): (&Fit, &Family),
+        state: &State,
+        (system, candidate, selection): (System, &Candidate, Vec<SelectionRow>),
+    ) -> Result<Model> {
+        let members = state.members.clone().unwrap_or_default();
+        let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
+        let n_seq = |part: &Option<Family>| part.as_ref().map_or(0, Family::n_seq);
+        let record = FitRecord {
+            settings: Wishes::from(self.choices.clone()),
+            reasons: state
+                .reasons
+                .iter()
+                .map(|choice| Reason { key: choice.key.clone(), why: choice.why.clone() })
+                .collect(),
+            selection,
+            new_members: NewMembersRecord {
+                prior: candidate.prior.as_ref().map(PriorRecord::from).unwrap_or_default(),
+                calibration: candidate.calibration.clone().unwrap_or_default(),
+            },
+            judged: state.judged.clone().unwrap_or_default(),
+            status: candidate.status,
+            best_validation: candidate.best_validation,
+            explained: system.explained(family, &codes)?,
+            usage: candidate.beliefs.as_ref().map(|beliefs| beliefs.usage.clone()),
+            held_out_ids: self.parts.unseen(),
+            n_training: self.parts.training.n_seq(),
+            n_held_out: n_seq(&self.parts.held_out),
+            n_apart: n_seq(&self.parts.apart),
+            stages: candidate.stages.clone(),
+        };
+        Ok(Model {
+            system,
+            online: self.choices.online(),
+            columns: DataColumns {
+                outputs: family.output_names().to_vec(),
+                inputs: family.input_names().to_vec(),
+                ..fit.columns.clone()
+            },
+            time_step: fit.time_step.clone(),
+            provenance: Provenance::new(state.seed, family),
+            members,
+            network: candidate.beliefs.as_ref().and_then(|beliefs| beliefs.network.clone()),
+            scores: CardScore::of(&record.judged),
+            fit: Some(record),
+        })
+    }
+}
+
+/// Says that a stage begins.
+fn announce(stage: FitStage, observer: &mut Observer<'_>) -> Result<()> {
+    match observer(&FitProgress { stage, done: 0, all: 0, step: None }) {
+        Control::Stop => Err(Error::Stopped),
+        Control::Continue => Ok(()),
+    }
+}
+
+/// Sequences done and sequences in all, as progress of a stage.
+fn told<'o>(stage: FitStage, observer: &'o mut Observer<'_>) -> impl FnMut(usize, usize) -> Control + 'o {
+    move |done, all| observer(&FitProgress { stage, done: done as u64, all: all as u64, step: None })
+}
+
+impl From<&ChosenPrior> for PriorRecord {
+    fn from(chosen: &ChosenPrior) -> Self {
+        Self { spread: chosen.spread, trials: chosen.trials.clone() }
+    }
+}
