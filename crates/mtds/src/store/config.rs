@@ -166,7 +166,10 @@ fn parse(bytes: &[u8]) -> Result<Value> {
 }
 
 fn understand<'v, T: Deserialize<'v>>(value: &'v Value) -> Result<T> {
-    T::deserialize(value).map_err(|error| broken(CONFIG_FILE, format!("{ILL_FORMED} ({error}); {RESTORE}")))
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let (place, why) = (error.path().to_string(), error.inner());
+        broken(CONFIG_FILE, format!("{ILL_FORMED}: `{place}` ({why}); {RESTORE}"))
+    })
 }
 
 /// What was understood, written again, is what the file says: nothing in it was passed over, and nothing made up.
