@@ -87,9 +87,17 @@ fn a_parquet_file_without_rows_is_refused() {
 
 /// A file of two rows of one sequence under a schema in the text form of Parquet.
 fn typed(columns: &str, write: impl Fn(&mut SerializedRowGroupWriter<'_, Vec<u8>>)) -> Vec<u8> {
+    compressed(Compression::LZ4_RAW, columns, write)
+}
+
+fn compressed(
+    by: Compression,
+    columns: &str,
+    write: impl Fn(&mut SerializedRowGroupWriter<'_, Vec<u8>>),
+) -> Vec<u8> {
     let schema =
         parse_message_type(&format!("message m {{ required binary series (UTF8); {columns} }}")).unwrap();
-    let properties = WriterProperties::builder().set_compression(Compression::LZ4_RAW).build();
+    let properties = WriterProperties::builder().set_compression(by).build();
     let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties)).unwrap();
     let mut group = writer.next_row_group().unwrap();
     add::<ByteArrayType>(&mut group, &[ByteArray::from("a"), ByteArray::from("a")]);
@@ -145,6 +153,39 @@ fn unsigned_numbers_decimals_and_bytes_are_told_apart() {
     assert_eq!((read.time.format(0, 0), read.time.step), ("4294967294".into(), Step::Integer(1)));
     assert_eq!(read.family.output_names(), ["a", "b"]);
     assert_eq!(read.family.sequence(0).outputs().values(), [1.5, 1.0, -0.25, u64::MAX as f64]);
+}
+
+#[test]
+fn decimals_in_bytes_and_half_floats_are_numbers() {
+    let columns = "required int32 t; required fixed_len_byte_array(3) a (DECIMAL(6,2)); \
+                   required binary b (DECIMAL(40,1)); required fixed_len_byte_array(2) c (FLOAT16); \
+                   required fixed_len_byte_array(20) d (DECIMAL(45,0));";
+    let bytes = typed(columns, |group| {
+        add::<Int32Type>(group, &[1, 2]);
+        let fixed = |bytes: &[u8]| FixedLenByteArray::from(bytes.to_vec());
+        add::<FixedLenByteArrayType>(group, &[fixed(&[0, 0, 150]), fixed(&[0xff, 0xff, 0xe7])]);
+        add::<ByteArrayType>(group, &[ByteArray::from(vec![0x7f]), ByteArray::from(vec![0xff, 0x00])]);
+        add::<FixedLenByteArrayType>(group, &[fixed(&[0x00, 0x3e]), fixed(&[0x00, 0xc0])]);
+        let wide = |first: u8, last: u8| {
+            let mut bytes = [first; 20];
+            bytes[19] = last;
+            fixed(&bytes)
+        };
+        add::<FixedLenByteArrayType>(group, &[wide(0, 9), wide(0xff, 0xff)]);
+    });
+    let read = read(bytes).unwrap();
+    assert_eq!(read.family.output_names(), ["a", "b", "c", "d"]);
+    assert_eq!(read.family.sequence(0).outputs().values(), [1.5, 12.7, 1.5, 9.0, -0.25, -25.6, -2.0, -1.0]);
+}
+
+#[test]
+fn files_compressed_by_brotli_are_read() {
+    let bytes =
+        compressed(Compression::BROTLI(Default::default()), "required int32 t; required float y;", |group| {
+            add::<Int32Type>(group, &[1, 2]);
+            add::<FloatType>(group, &[0.5, 1.5]);
+        });
+    assert_eq!(read(bytes).unwrap().family.sequence(0).outputs().values(), [0.5, 1.5]);
 }
 
 #[test]

@@ -103,7 +103,9 @@ fn broken(file: &Path, error: ParquetError) -> Error {
     let text = error.to_string();
     if text.contains("codec") || text.contains("Disabled feature") {
         let what = format!("compressed in a way that cannot be read ({text})");
-        let advice = "write it with snappy, gzip or lz4, or without compression".to_string();
+        let advice = "write it with snappy, gzip, lz4 or brotli, or without compression; \
+                      builds with the feature `zstd` read that, too"
+            .to_string();
         return Error::data(file, Place::default(), Problem::Unsupported { what, advice });
     }
     damaged(file, text)

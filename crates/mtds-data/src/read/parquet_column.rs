@@ -22,6 +22,8 @@ enum Meaning {
     Moment { kind: TimeKind, numerator: i64, denominator: i64 },
     /// Decimals, to be divided by this.
     Decimal(f64),
+    /// Floating-point numbers of two bytes.
+    Half,
 }
 
 /// A column, and the batch of it that was decoded last.
@@ -83,11 +85,21 @@ impl ColumnBatches {
             }
             ColumnReader::ByteArrayColumnReader(r) => {
                 let texts = decode(r, wanted, optional, levels)?;
-                let n_read = texts.len();
-                (Batch::Texts(texts), n_read)
+                match meaning {
+                    Meaning::Decimal(divisor) => numbers(texts, |bytes| whole_number(bytes.data()) / divisor),
+                    _ => {
+                        let n_read = texts.len();
+                        (Batch::Texts(texts), n_read)
+                    }
+                }
             }
             ColumnReader::FixedLenByteArrayColumnReader(r) => {
-                (Batch::Other, decode(r, wanted, optional, levels)?.len())
+                let rows = decode(r, wanted, optional, levels)?;
+                match meaning {
+                    Meaning::Decimal(divisor) => numbers(rows, |bytes| whole_number(bytes.data()) / divisor),
+                    Meaning::Half => numbers(rows, |bytes| half_number(bytes.data())),
+                    _ => (Batch::Other, rows.len()),
+                }
             }
         };
         self.batch = batch;
@@ -111,7 +123,7 @@ impl ColumnBatches {
 impl Meaning {
     fn cell(self, value: i64) -> Cell<'static> {
         match self {
-            Self::Integer => Cell::Integer(value),
+            Self::Integer | Self::Half => Cell::Integer(value),
             Self::Unsigned if value < 0 => Cell::Number(value as u64 as f64),
             Self::Unsigned => Cell::Integer(value),
             Self::Decimal(divisor) => Cell::Number(value as f64 / divisor),
@@ -162,6 +174,20 @@ fn numbers<T>(rows: Vec<Option<T>>, convert: impl Fn(&T) -> f64) -> (Batch, usiz
     (Batch::Numbers(rows.iter().map(|value| value.as_ref().map(&convert)).collect()), n_read)
 }
 
+/// Two's complement, the most significant byte first, of any length.
+fn whole_number(bytes: &[u8]) -> f64 {
+    let negative = bytes.first().is_some_and(|first| first & 0x80 != 0);
+    let (most, rest) = bytes.split_at(bytes.len().min(16));
+    let start = if negative { -1 } else { 0 };
+    let number = most.iter().fold(start, |number: i128, &byte| (number << 8) | i128::from(byte)) as f64;
+    rest.iter().fold(number, |number, &byte| 256.0 * number + f64::from(byte))
+}
+
+fn half_number(bytes: &[u8]) -> f64 {
+    let bytes: [u8; 2] = bytes.try_into().unwrap_or([0, 0x7e]); // NaN: a column of another width has no numbers
+    half::f16::from_le_bytes(bytes).to_f64()
+}
+
 /// What the annotations of a column say about its integers, the older kind of annotation included.
 fn meaning(descriptor: &ColumnDescriptor) -> Meaning {
     let moment = |kind, numerator, denominator| Meaning::Moment { kind, numerator, denominator };
@@ -178,6 +204,7 @@ fn meaning(descriptor: &ColumnDescriptor) -> Meaning {
         }
         Some(LogicalType::Integer(integer)) if !integer.is_signed => return Meaning::Unsigned,
         Some(LogicalType::Decimal(number)) => return decimal(number.scale),
+        Some(LogicalType::Float16) => return Meaning::Half,
         _ => {}
     }
     match descriptor.converted_type() {
