@@ -11,6 +11,7 @@ use mtds_cli::plan::{
     PreparePlan, QuickstartPlan, ReportPlan, TransferPlan, UsageError, WatchPlan,
 };
 use mtds_cli::verb;
+use mtds_data::shown;
 use std::io::{BufReader, stderr, stdin, stdout};
 use std::process::ExitCode;
 
@@ -29,10 +30,12 @@ fn main() -> ExitCode {
 
 /// The error with its causes; what a message already says is not said again.
 fn said(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
-        "" => cause,
-        text if text.contains(&cause) => text.to_owned(),
-        text => format!("{text}: {cause}"),
+    error.chain().map(|cause| shown(&cause.to_string())).fold(String::new(), |text, cause| {
+        match text.as_str() {
+            "" => cause,
+            text if text.contains(&cause) => text.to_owned(),
+            text => format!("{text}: {cause}"),
+        }
     })
 }
 

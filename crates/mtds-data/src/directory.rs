@@ -106,21 +106,32 @@ impl NewFile {
 ///
 /// # Errors
 /// [`Error::NotADirectory`] if there is none; [`Error::MissingFile`] if it lacks one of the files;
-/// [`Error::FileName`] if a name is not that of a file in the directory or comes twice; [`Error::Io`]
-/// names the file that cannot be read.
+/// [`Error::FileName`] if a name is not that of a file in the directory or comes twice; [`Error::NotRegular`] for what is
+/// no file; [`Error::Io`] names the file that cannot be read.
 pub fn read_directory(path: &Path, names: &[&str]) -> Result<Vec<(String, Vec<u8>)>> {
     check_names(names.iter().copied())?;
     check_is_directory(path)?;
-    let read = |&name: &&str| match fs::read(path.join(name)) {
+    let read = |&name: &&str| match read_file(&path.join(name)) {
         Ok(bytes) => Ok((name.to_string(), bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let found = entries(path)?.join(", ");
             let found = if found.is_empty() { "nothing".into() } else { found };
             Err(Error::MissingFile { path: path.into(), name: name.into(), found })
         }
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            Err(Error::NotRegular { path: path.join(name) })
+        }
         Err(error) => Err(Error::io("read", path.join(name))(error)),
     };
     names.iter().map(read).collect()
+}
+
+/// The bytes of a plain file: a pipe would be waited for, a device may never end.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::metadata(path)?.is_file() {
+        true => fs::read(path),
+        false => Err(io::ErrorKind::InvalidInput.into()),
+    }
 }
 
 /// Names must be plain file names, each once.

@@ -43,6 +43,13 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// A pipe, a device or a directory where a file is to be read.
+    #[error("{}: expected a file, found something else, such as a pipe, a device or a directory; copy the file there", path.display())]
+    NotRegular {
+        /// What should be a file.
+        path: PathBuf,
+    },
+
     /// A directory was to be replaced that does not look like a model.
     #[error("{}: will not be replaced, it {why}; give a new path, or empty it first", path.display())]
     NotAModel {

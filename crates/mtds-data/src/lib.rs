@@ -38,6 +38,7 @@ pub mod oscillators;
 pub mod pharmacodynamics;
 mod problem;
 mod read;
+mod shown;
 mod time;
 mod write;
 
@@ -46,5 +47,6 @@ pub use format::Format;
 pub use note::Note;
 pub use problem::{DataError, Place, Problem};
 pub use read::{Columns, ReadFamily, ReadOptions, Resample, ResampleMethod, read_family, read_family_from};
+pub use shown::shown;
 pub use time::{Step, Time, TimeAxis, TimeKind};
 pub use write::{Column, Table, TableWriter, family_table, write_family, write_table, write_table_to};

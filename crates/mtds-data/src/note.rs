@@ -32,6 +32,14 @@ pub enum Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.say(&mut text)?;
+        f.write_str(&crate::shown(&text))
+    }
+}
+
+impl Note {
+    fn say(&self, f: &mut dyn fmt::Write) -> fmt::Result {
         match self {
             Self::Gaps { series, n_gaps, n_steps, before_row, after_row } => write!(
                 f,

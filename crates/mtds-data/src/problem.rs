@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// A file that cannot be used, with the place in it.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{place}: {problem}", path.display())]
+#[error("{}", crate::shown(&format!("{}{place}: ", path.display())) + &crate::shown(&problem.to_string()))]
 pub struct DataError {
     /// The file, or the name that its reader was given.
     pub path: PathBuf,

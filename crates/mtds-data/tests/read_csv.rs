@@ -326,6 +326,19 @@ fn the_proposed_step_divides_the_gaps_where_one_does() {
 }
 
 #[test]
+fn messages_do_not_repeat_megabytes_of_zeros_nor_escapes_of_ids() {
+    for content in [vec![0; 3 << 20], [b"series,t,y\na,1,".to_vec(), vec![0xff; 3 << 20]].concat()] {
+        let error = read(content).unwrap_err().to_string();
+        assert!(error.len() < 20_000 && !error.contains('\0'), "{}", error.len());
+    }
+    let id = "a\u{1b}[31m";
+    let error = read(format!("series,t,y\n{id},1,1\n{id},1,2\n")).unwrap_err();
+    assert!(error.to_string().contains("a\\u{1b}[31m") && !error.to_string().contains('\u{1b}'), "{error}");
+    let notes = read(format!("series,t,y\n{id},1,1\n{id},2,1\n{id},3,1\n{id},5,2\n")).unwrap().notes;
+    assert!(!notes.is_empty() && notes.iter().all(|note| !note.to_string().contains('\u{1b}')), "{notes:?}");
+}
+
+#[test]
 fn irregular_times_are_refused_with_advice() {
     for (times, at) in [
         (["0", "1", "2", "3", "3.4"], "a.csv, row 6, column `t`: expected steps of one length"),

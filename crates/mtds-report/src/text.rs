@@ -24,8 +24,10 @@ impl TextTable {
     }
 
     /// Appends a row; missing cells stay empty, surplus ones are dropped.
+    ///
+    /// Names from files may hold what a terminal would obey, or ends of lines.
     pub fn push(&mut self, row: Vec<String>) {
-        self.rows.push(row);
+        self.rows.push(row.into_iter().map(|cell| mtds_data::shown(&cell).replace('\n', "\\n")).collect());
     }
 
     /// The table as lines, two spaces between columns, nothing after the last one.

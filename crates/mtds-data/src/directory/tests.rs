@@ -141,7 +141,7 @@ fn a_missing_file_is_named() {
     assert!(matches!(absent, Error::NotADirectory { found: "nothing", .. }), "{absent}");
     fs::create_dir(sandbox.path().join(MODEL_FILE)).unwrap();
     let error = read_directory(sandbox.path(), &[MODEL_FILE]).unwrap_err();
-    assert!(error.to_string().contains("config.json: cannot read"), "{error}");
+    assert!(error.to_string().contains("config.json: expected a file"), "{error}");
 }
 
 #[test]
@@ -183,4 +183,20 @@ fn what_is_written_has_ordinary_permissions() {
     assert_eq!(mode(&model), mode(&plain));
     assert_eq!(mode(&model.join(MODEL_FILE)), mode(&plain.join("file")));
     assert_eq!(mode(&sandbox.path().join("table")), mode(&plain.join("file")));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_or_a_device_in_place_of_a_file_is_refused_and_not_waited_for() {
+    let sandbox = sandbox();
+    let model = sandbox.path().join("model");
+    fs::create_dir(&model).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", model.join("endless")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(model.join("pipe")).status().unwrap();
+    assert!(made.success());
+    fs::create_dir(model.join("folder")).unwrap();
+    for name in ["endless", "pipe", "folder"] {
+        let error = read_directory(&model, &[name]).unwrap_err();
+        assert!(matches!(&error, Error::NotRegular { path } if path.ends_with(name)), "{error}");
+    }
 }

@@ -14,6 +14,8 @@ use crate::{Error, Result};
 
 /// Longest first line that is looked at for its separator.
 const MOST_HEADER: usize = 1 << 16;
+/// Bytes before and after a wrong one that a message repeats.
+const N_AROUND: usize = 40;
 
 /// Collects the rows of a text file.
 ///
@@ -65,7 +67,9 @@ fn read(file: &Path, reader: &mut csv::Reader<impl Read>, record: &mut ByteRecor
 
 fn text<'b>(file: &Path, row: u64, bytes: &'b [u8]) -> Result<&'b str> {
     std::str::from_utf8(bytes).map_err(|error| {
-        let found = format!("byte 0x{:02x} in `{}`", bytes[error.valid_up_to()], bytes.escape_ascii());
+        let bad = error.valid_up_to();
+        let around = &bytes[bad.saturating_sub(N_AROUND)..bytes.len().min(bad + N_AROUND)];
+        let found = format!("byte 0x{:02x} in `{}`", bytes[bad], around.escape_ascii());
         Error::data(file, Place::row(row), Problem::NotUtf8 { found })
     })
 }

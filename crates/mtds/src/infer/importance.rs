@@ -22,6 +22,10 @@ use crate::{Error, Result};
 /// Each retry multiplies the start's covariance by this once more.
 const RETRY_TILT: f64 = 1.3;
 
+/// More draws than this, or more components of a mixture, are a slip: they would fill the memory before anything is said.
+const MOST_DRAWS: usize = 1 << 24;
+const MOST_COMPONENTS: usize = 1 << 10;
+
 /// Settings of adaptive importance sampling; defaults from the paper's table of inference parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -78,14 +82,14 @@ impl AdaptiveImportance {
     /// [`Error::Setting`] naming the setting.
     pub fn validate(&self) -> Result<()> {
         let counts = [
-            ("components", self.components),
-            ("passes", self.passes),
-            ("samples", self.samples),
-            ("first_samples", self.first_samples),
-            ("final_samples", self.final_samples),
+            ("components", self.components, MOST_COMPONENTS),
+            ("passes", self.passes, MOST_DRAWS),
+            ("samples", self.samples, MOST_DRAWS),
+            ("first_samples", self.first_samples, MOST_DRAWS),
+            ("final_samples", self.final_samples, MOST_DRAWS),
         ];
-        if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
-            return Err(Error::setting(*name, "found 0; expected 1 or more"));
+        for (name, found, most) in counts {
+            check((1..=most).contains(&found), name, found as f64, &format!("1 to {most}"))?;
         }
         check(self.tilt.is_finite() && self.tilt >= 1.0, "tilt", self.tilt, "1 or more")?;
         let fraction = self.stop_ess_fraction;

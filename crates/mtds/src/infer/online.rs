@@ -29,6 +29,9 @@ use crate::random::Random;
 use crate::system::{FrontState, System};
 use crate::{Error, Result};
 
+/// Climbs beyond which a number is a slip.
+const MOST_STARTS: usize = 1 << 16;
+
 /// Settings of online inference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -79,6 +82,10 @@ impl Online {
 
     pub(super) fn validate(&self) -> Result<()> {
         self.importance.validate()?;
+        if self.mode_starts > MOST_STARTS {
+            let why = format!("found {}; expected 0 to {MOST_STARTS}", self.mode_starts);
+            return Err(Error::setting("mode_starts", why));
+        }
         drift::check(self.drift, self.history)?;
         if self.every == 0 {
             return Err(Error::setting("every", "found 0; expected 1 or more observations between updates"));

@@ -20,7 +20,10 @@ pub fn check(plan: &CheckPlan, stdout: &mut dyn Write) -> Result<()> {
     let takes = read_all(&plan.folder, &settings)?;
     let findings = Findings::of(&takes);
     if plan.common.verbosity != Verbosity::Quiet {
-        takes.failures.iter().for_each(|failure| eprintln!("left out: {}", failure.why));
+        takes
+            .failures
+            .iter()
+            .for_each(|failure| eprintln!("left out: {}", mtds_data::shown(&failure.why.to_string())));
     }
     let losses = Loss::of_each(&takes.takes)?;
     let worst = Loss::worst(&losses);

@@ -36,7 +36,10 @@ pub fn prepare(plan: &PreparePlan, stdout: &mut dyn Write) -> Result<()> {
     };
     let takes = read_all(&plan.folder, &settings)?;
     if plan.common.verbosity != Verbosity::Quiet {
-        takes.failures.iter().for_each(|failure| eprintln!("left out: {}", failure.why));
+        takes
+            .failures
+            .iter()
+            .for_each(|failure| eprintln!("left out: {}", mtds_data::shown(&failure.why.to_string())));
     }
     let family = family_of(&takes.takes)?;
     let mut written = vec![plan.out.clone()];

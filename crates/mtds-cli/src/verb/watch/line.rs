@@ -5,7 +5,10 @@
 //! {"series": "a", "end": true}                                                        the last of a sequence
 //! ```
 
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// Longest line, in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
@@ -56,9 +59,11 @@ pub struct Observation {
 /// # Errors
 /// What is wrong with it, what was expected, and what to try.
 pub fn parse(text: &[u8], widths: Widths) -> Result<Request, String> {
-    let value: Value = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
-    let Value::Object(object) = value else {
-        return Err(format!("expected an object such as {{\"y\": 0.3}}, found {}", kind(&value)));
+    let object = match serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))? {
+        Line::Object(entries) => once_each(entries)?,
+        Line::Other(value) => {
+            return Err(format!("expected an object such as {{\"y\": 0.3}}, found {}", kind(&value)));
+        }
     };
     if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(format!("no key `{}`; there are: {}", short(key), KEYS.join(", ")));
@@ -76,6 +81,64 @@ pub fn parse(text: &[u8], widths: Widths) -> Result<Request, String> {
         inputs: inputs(&object, widths.inputs)?,
         future: future(&object, widths)?,
     }))
+}
+
+/// A line before it is known whether it names each key once; a map would keep the last value of a key and drop the others.
+enum Line {
+    Object(Vec<(String, Value)>),
+    Other(Value),
+}
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Lines;
+        impl<'de> Visitor<'de> for Lines {
+            type Value = Line;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON value")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line, A::Error> {
+                let mut entries = vec![];
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Line::Object(entries))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Line, A::Error> {
+                Value::deserialize(SeqAccessDeserializer::new(seq)).map(Line::Other)
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Line, E> {
+                Ok(Line::Other(value.into()))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Line, E> {
+                Ok(Line::Other(value.into()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Line, E> {
+                Ok(Line::Other(value.into()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Line, E> {
+                Ok(Line::Other(value.into()))
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Line, E> {
+                Ok(Line::Other(value.into()))
+            }
+            fn visit_unit<E>(self) -> Result<Line, E> {
+                Ok(Line::Other(Value::Null))
+            }
+        }
+        deserializer.deserialize_any(Lines)
+    }
+}
+
+fn once_each(entries: Vec<(String, Value)>) -> Result<Map<String, Value>, String> {
+    let mut object = Map::new();
+    for (key, value) in entries {
+        if object.contains_key(&key) {
+            return Err(format!("`{}`: expected once, found twice; leave one out", short(&key)));
+        }
+        object.insert(key, value);
+    }
+    Ok(object)
 }
 
 fn series(object: &Map<String, Value>) -> Result<String, String> {
@@ -224,6 +287,10 @@ mod tests {
             (r#"{"y": [1, 2], "u": 1, "future": [[1], [1, 2]]}"#, "`future`"),
             (r#"{"y": [1, 2], "u": 1, "t": [1]}"#, "`t`"),
             (r#"{"end": 1}"#, "`end`"),
+            (r#"{"y": [1, 2], "u": 1, "y": [3, 4]}"#, "`y`: expected once, found twice"),
+            ("7", "found a number"),
+            ("null", "found null"),
+            ("\"y\"", "found text"),
             (long.as_str(), "at most 256"),
         ] {
             let error = parse(text.as_bytes(), WIDTHS).expect_err(text);

@@ -5,6 +5,7 @@
 //! errors were normal; seeds are fixed.
 
 use super::targets::{Function, MixtureTarget, banana, gaussian, log_normal, squared, squared_and_coupled};
+use crate::infer::Online;
 use crate::infer::{AdaptiveImportance, GaussianMixture, Posterior, Start, Status, adaptive_importance};
 use crate::random::stream;
 
@@ -238,6 +239,8 @@ fn bad_settings_are_errors() {
     let bad = [
         AdaptiveImportance { components: 0, ..good.clone() },
         AdaptiveImportance { samples: 0, ..good.clone() },
+        AdaptiveImportance { final_samples: 1_000_000_000_000_000, ..good.clone() },
+        AdaptiveImportance { components: 1 << 30, ..good.clone() },
         AdaptiveImportance { tilt: 0.5, ..good.clone() },
         AdaptiveImportance { tilt: f64::NAN, ..good.clone() },
         AdaptiveImportance { stop_ess_fraction: 0.0, ..good.clone() },
@@ -245,6 +248,7 @@ fn bad_settings_are_errors() {
         AdaptiveImportance { defensive_share: 1.0, ..good.clone() },
     ];
     assert!(bad.iter().all(|settings| settings.validate().is_err()));
+    assert!(Online { mode_starts: 1_000_000_000_000_000, ..Online::default() }.validate().is_err());
     let prior = GaussianMixture::standard_normal(3).unwrap();
     assert!(adaptive_importance(&good, &gaussian(2), Start::Prior(&prior), &mut stream(70, 0)).is_err());
     assert!(serde_json::from_str::<AdaptiveImportance>(r#"{"sample": 3}"#).is_err());
