@@ -27,7 +27,11 @@ impl TextTable {
     ///
     /// Names from files may hold what a terminal would obey, or ends of lines.
     pub fn push(&mut self, row: Vec<String>) {
-        self.rows.push(row.into_iter().map(|cell| mtds_data::shown(&cell).replace('\n', "\\n")).collect());
+        let spelled_out = |cell: String| match cell.contains(char::is_control) {
+            true => cell.escape_debug().to_string(),
+            false => cell,
+        };
+        self.rows.push(row.into_iter().map(spelled_out).collect());
     }
 
     /// The table as lines, two spaces between columns, nothing after the last one.
@@ -85,6 +89,13 @@ pub fn seconds(secs: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_cannot_talk_to_the_terminal() {
+        let mut table = TextTable::new(&[("sequence", Align::Left)]);
+        table.push(vec!["a\u{1b}[31m\nb".into()]);
+        assert_eq!(table.render(), "sequence\na\\u{1b}[31m\\nb\n");
+    }
 
     #[test]
     fn columns_line_up_by_characters_not_bytes() {
