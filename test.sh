@@ -183,7 +183,14 @@ section 'Lints'
 cargo clippy --workspace --all-targets --locked -- -D warnings
 
 section 'Tests'
+# Tests that lack something here write a line each: what they print is kept from view while they pass.
+MTDS_SKIPPED=$(mktemp)
+export MTDS_SKIPPED
 cargo test --workspace --locked
+while read -r line; do
+    skip "$line"
+done <"$MTDS_SKIPPED"
+rm -f "$MTDS_SKIPPED"
 
 section 'Documentation'
 # Libraries only: the program `mtds` would overwrite the pages of the library `mtds`.

@@ -1,8 +1,11 @@
 //! `mtds mocap` and `mtds data gait`: files become a family and come back; traps are named; nothing is copied.
 
 mod program;
+#[path = "../../mtds-mocap/tests/skip/mod.rs"]
+mod skip;
 
 use program::{json, must, must_fail, run, stderr};
+use skip::skip;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -175,7 +178,10 @@ const README_TRAPS: [(&str, &str, &str, u64); 19] = [
 #[test]
 fn the_shared_set_is_prepared_in_seconds_with_every_trap_named() {
     let Some(set) = shared_set() else {
-        eprintln!("skipped: no ../shared/data/mocap beside the workspace");
+        skip(
+            "the_shared_set_is_prepared_in_seconds_with_every_trap_named",
+            "no ../shared/data/mocap beside the workspace",
+        );
         return;
     };
     let folder = tempfile::tempdir().expect("a temporary directory");
@@ -200,7 +206,10 @@ fn the_shared_set_is_prepared_in_seconds_with_every_trap_named() {
 #[test]
 fn the_shared_set_loses_less_than_it_may_on_its_way_out() {
     let Some(set) = shared_set() else {
-        eprintln!("skipped: no ../shared/data/mocap beside the workspace");
+        skip(
+            "the_shared_set_loses_less_than_it_may_on_its_way_out",
+            "no ../shared/data/mocap beside the workspace",
+        );
         return;
     };
     let folder = tempfile::tempdir().expect("a temporary directory");

@@ -4,8 +4,11 @@ mod families;
 mod learned;
 mod noise;
 mod program;
+#[path = "../../mtds-mocap/tests/skip/mod.rs"]
+mod skip;
 
 use program::{json, must, must_fail};
+use skip::skip;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -144,7 +147,7 @@ fn inspect_tells_models_and_families() {
 #[test]
 fn a_browser_shows_the_pages_in_light_and_dark_and_on_paper() {
     let Some(browser) = browser() else {
-        eprintln!("skipped: no Chromium on this machine");
+        skip("a_browser_shows_the_pages_in_light_and_dark_and_on_paper", "no Chromium on this machine");
         return;
     };
     let folder = learned::oscillator_model();
@@ -153,7 +156,10 @@ fn a_browser_shows_the_pages_in_light_and_dark_and_on_paper() {
     for page in ["report.html", "map.html"] {
         let path = folder.path().join(page);
         let Some(dom) = look(&browser, folder.path(), &path, &["--dump-dom"]) else {
-            eprintln!("skipped: the browser does not start here");
+            skip(
+                "a_browser_shows_the_pages_in_light_and_dark_and_on_paper",
+                "the browser does not start here",
+            );
             return;
         };
         assert!(

@@ -1,5 +1,8 @@
 //! Signal, gait and features on the shared working set of 214 files; each test says so and passes where it is absent.
 
+mod skip;
+
+use skip::skip;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -58,7 +61,7 @@ fn clips_or_skip(test: &str) -> &'static [Clip] {
         paths.iter().map(|path| clip(path, &rules)).collect()
     });
     if clips.is_empty() {
-        eprintln!("skipped: {test}: no ../shared/data/mocap beside the workspace");
+        skip(test, "no ../shared/data/mocap beside the workspace");
     }
     clips
 }

@@ -1,5 +1,8 @@
 //! The whole pipeline on the shared working set of 214 files; each test says so and passes where the set is absent.
 
+mod skip;
+
+use skip::skip;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -62,7 +65,7 @@ fn clips() -> &'static [Clip] {
 fn clips_or_skip(test: &str) -> &'static [Clip] {
     let clips = clips();
     if clips.is_empty() {
-        eprintln!("skipped: {test}: no ../shared/data/mocap beside the workspace");
+        skip(test, "no ../shared/data/mocap beside the workspace");
     }
     clips
 }
