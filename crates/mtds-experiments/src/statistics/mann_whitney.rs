@@ -10,11 +10,10 @@
 //!
 //! Reference: Mann & Whitney (1947), Annals of Mathematical Statistics 18.
 
-use std::f64::consts::SQRT_2;
-
 use mtds::Result;
 use serde::{Deserialize, Serialize};
-use statrs::function::erf::erfc;
+use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::function::factorial::binomial;
 
 use super::check_sample;
 
@@ -53,7 +52,7 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Result<MannWhitney> {
     let Ranks { sum_of_first, ties } = Ranks::new(a, b);
     let statistic = sum_of_first - 0.5 * n_a * (n_a + 1.0);
     let larger = statistic.max(n_a * n_b - statistic);
-    if ties == 0.0 && n_arrangements(a.len(), b.len()) < MOST_ARRANGEMENTS {
+    if ties == 0.0 && binomial((a.len() + b.len()) as u64, a.len() as u64) < MOST_ARRANGEMENTS {
         let p_value = exact_p_value(a.len(), b.len(), larger);
         return Ok(MannWhitney { statistic, p_value, null: NullDistribution::Exact });
     }
@@ -61,7 +60,7 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Result<MannWhitney> {
     let var = n_a * n_b / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
     let excess = larger - 0.5 * n_a * n_b - 0.5;
     // Where all values are equal nothing can tell the samples apart.
-    let p_value = if var > 0.0 { erfc(excess / (var.sqrt() * SQRT_2)).min(1.0) } else { 1.0 };
+    let p_value = if var > 0.0 { (2.0 * Normal::standard().sf(excess / var.sqrt())).min(1.0) } else { 1.0 };
     Ok(MannWhitney { statistic, p_value, null: NullDistribution::Normal })
 }
 
@@ -87,11 +86,6 @@ impl Ranks {
         }
         Self { sum_of_first, ties }
     }
-}
-
-/// (n_a + n_b) choose n_a.
-fn n_arrangements(n_a: usize, n_b: usize) -> f64 {
-    (1..=n_a.min(n_b)).map(|i| (n_a.max(n_b) + i) as f64 / i as f64).product()
 }
 
 /// min(1, 2 P(U ≥ larger)).

@@ -14,33 +14,24 @@ pub(super) fn read_splits(path: &Path) -> Result<HashMap<String, String>> {
 }
 
 fn splits(text: &str) -> Result<HashMap<String, String>> {
-    let mut rows = text.lines().filter(|line| !line.trim().is_empty()).map(cells);
-    let header = rows.next().unwrap_or_default();
-    let place = |name: &str| header.iter().position(|column| column.trim() == name);
+    let text = text.trim_start_matches('\u{feff}');
+    let mut rows = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let header = rows.headers().context("expected a table")?.clone();
+    let place = |name: &str| header.iter().position(|column| column == name);
     let (Some(file), Some(split)) = (place("file"), place("split")) else {
-        bail!("expected the columns `file` and `split`, found {}", header.join(", "));
+        bail!(
+            "expected the columns `file` and `split`, found {}",
+            header.iter().collect::<Vec<_>>().join(", ")
+        );
     };
-    let row = |cells: Vec<String>| match (cells.get(file), cells.get(split)) {
-        (Some(file), Some(split)) if !split.trim().is_empty() => {
-            Some((file.trim().to_owned(), split.trim().to_owned()))
-        }
-        _ => None,
-    };
-    Ok(rows.filter_map(row).collect())
-}
-
-/// The cells of a line; quotes may hold commas.
-fn cells(line: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut quoted = false;
-    for letter in line.trim_end_matches('\r').trim_start_matches('\u{feff}').chars() {
-        match letter {
-            '"' => quoted = !quoted,
-            ',' if !quoted => cells.push(String::new()),
-            _ => cells.last_mut().into_iter().for_each(|cell| cell.push(letter)),
+    let mut found = HashMap::new();
+    for row in rows.records() {
+        let row = row.context("expected a table")?;
+        if let (Some(file), Some(split)) = (row.get(file), row.get(split).filter(|split| !split.is_empty())) {
+            found.insert(file.to_owned(), split.to_owned());
         }
     }
-    cells
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -55,6 +46,11 @@ mod tests {
             (splits.len(), splits["a/b.bvh"].as_str(), splits["c.bvh"].as_str()),
             (2, "train", "test")
         );
+        let quoted =
+            "\u{feff}file,split\n\n\"the \"\"old\"\" walk.bvh\", train \n\"two\nlines.bvh\",test\nshort\n";
+        let splits = super::splits(quoted).expect("two columns");
+        assert_eq!((splits.len(), splits["the \"old\" walk.bvh"].as_str()), (2, "train"));
+        assert_eq!(splits["two\nlines.bvh"], "test");
         assert!(super::splits("name,split\n").expect_err("no file").to_string().contains("name, split"));
     }
 }
