@@ -46,6 +46,7 @@
 //! The library opens no files, reads no clock, prints nothing, and takes its randomness as an argument; the
 //! same seed gives the same bits on any number of threads.
 
+mod algebra;
 pub mod base;
 pub mod baseline;
 pub mod error;

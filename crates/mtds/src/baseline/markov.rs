@@ -13,9 +13,9 @@
 //! what data leave open: inputs that are one impulse at the start cannot tell d from a level in h. Solving
 //! again for what is left over takes its effect on everything else away.
 
-use super::matrix::Matrix;
+use crate::algebra::Matrix;
+use crate::algebra::cholesky;
 use crate::family::{Family, Signal};
-use crate::infer::linear::cholesky;
 use crate::{Error, Result};
 
 /// Growth of the penalty from the first to the last lag.

@@ -13,7 +13,6 @@
 
 mod likelihood;
 mod markov;
-mod matrix;
 pub mod network;
 mod pooled;
 mod realise;
@@ -21,7 +20,6 @@ pub mod single;
 mod spread;
 mod stable_form;
 mod subspace;
-mod svd;
 
 pub use likelihood::LikelihoodObjective;
 pub use pooled::{PooledLds, PooledSettings};

@@ -15,9 +15,9 @@
 //! with ρ = 1 for stable systems; growing modes are clipped to the edge.
 
 use super::markov::Markov;
-use super::matrix::Matrix;
-use super::svd::Svd;
-use crate::infer::linear::{cholesky, invert_lower};
+use crate::algebra::Matrix;
+use crate::algebra::Svd;
+use crate::algebra::{cholesky, invert_lower};
 use crate::{Error, Result};
 
 /// Largest singular value of the transition, just under 1: its raw value stays of moderate size.

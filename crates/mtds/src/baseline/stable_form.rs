@@ -11,9 +11,9 @@
 //! transform of an orthogonal matrix by multiplying by signature matrices*): far inside the range in which
 //! the linear system takes raw entries as they are.
 
-use super::matrix::Matrix;
-use super::svd::Svd;
-use crate::kernel::invert_in_place;
+use crate::algebra::Matrix;
+use crate::algebra::Svd;
+use crate::algebra::invert_in_place;
 
 /// A transition in its stable form, and how to get there.
 #[derive(Clone, Debug)]

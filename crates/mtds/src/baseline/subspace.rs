@@ -16,9 +16,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::markov::Markov;
-use super::matrix::Matrix;
 use super::realise::{Observable, fewest_lags};
 use super::stable_form::StableForm;
+use crate::algebra::Matrix;
 use crate::base::{BaseModel, InputMap, Lds};
 use crate::family::Family;
 use crate::{Error, Result};

@@ -199,7 +199,7 @@ fn noise_alone_still_gives_a_stable_system() {
     let family = Family::new(family.sequences().iter().map(noisy).collect()).unwrap();
     let found = settings(4).identify(&family).unwrap();
     assert!(found.raw_parameters().iter().all(|x| x.is_finite()));
-    assert!(super::super::svd::Svd::of(&found.transition).values[0] < 1.0);
+    assert!(crate::algebra::Svd::of(&found.transition).values[0] < 1.0);
 }
 
 #[test]

@@ -13,8 +13,8 @@
 //! Nonsmooth optimization via quasi-Newton methods.
 
 use super::Points;
-use super::linear::{dot, times_vector};
 use super::target::{self, SmoothTarget};
+use crate::algebra::{dot, times_vector};
 
 /// A bracket shorter than this, relative to the full step, cannot give progress any more.
 const SHORTEST_BRACKET: f64 = 1e-12;

@@ -9,8 +9,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::linear::{dot, invert_spd};
 use super::{GaussianMixture, Points};
+use crate::algebra::{dot, invert_spd};
 use crate::{Error, Result};
 
 /// x as a function of the code.

@@ -9,9 +9,9 @@
 //! weighed by their Laplace evidence.
 
 use super::bfgs::Climb;
-use super::linear::{self, dot, times_vector};
 use super::target::{self, SmoothTarget};
 use super::{Diagnostics, GaussianMixture, Points};
+use crate::algebra::{self, dot, times_vector};
 
 /// Distance in the better mode's standard deviations below which two climbs ended at one mode.
 const SAME_MODE: f64 = 0.5;
@@ -46,14 +46,14 @@ pub(crate) fn modes(
     for _ in 0..2 {
         let points: Vec<&[f64]> = climbs.iter().map(|c| c.point.as_slice()).collect();
         let hessians = negative_hessians(target, &points, &scales, diagnostics);
-        let precisions = hessians.iter().map(|h| linear::raise_eigenvalues(h, d, 1.0 / widest));
+        let precisions = hessians.iter().map(|h| algebra::raise_eigenvalues(h, d, 1.0 / widest));
         found = climbs
             .iter()
             .zip(precisions)
             .map(|(c, precision)| Mode { point: c.point.clone(), value: c.value, precision })
             .collect();
         for (scale, mode) in scales.iter_mut().zip(&found) {
-            if let Some(covariance) = linear::invert_spd(&mode.precision, d) {
+            if let Some(covariance) = algebra::invert_spd(&mode.precision, d) {
                 *scale = deviation(&covariance);
             }
         }
@@ -100,7 +100,7 @@ fn difference_quotients(first: usize, probes: &Points, values: &[f64], gradients
             }
         }
     }
-    linear::symmetrise(&mut hessian, d);
+    algebra::symmetrise(&mut hessian, d);
     hessian
 }
 
@@ -144,9 +144,9 @@ struct Approximation<'a> {
 fn approximations(modes: &[Mode], dim: usize) -> Vec<Approximation<'_>> {
     let half_turns = 0.5 * dim as f64 * std::f64::consts::TAU.ln();
     let at = |mode: &'_ Mode| {
-        let factor = linear::cholesky(&mode.precision, dim)?;
-        let covariance = linear::gram_of_lower(&linear::invert_lower(&factor, dim), dim);
-        Some((mode.value + half_turns - linear::log_diagonal_sum(&factor, dim), covariance))
+        let factor = algebra::cholesky(&mode.precision, dim)?;
+        let covariance = algebra::gram_of_lower(&algebra::invert_lower(&factor, dim), dim);
+        Some((mode.value + half_turns - algebra::log_diagonal_sum(&factor, dim), covariance))
     };
     let approximation =
         |mode| at(mode).map(|(log_evidence, covariance)| Approximation { mode, log_evidence, covariance });

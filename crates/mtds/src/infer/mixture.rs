@@ -10,7 +10,8 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
-use super::{Points, hot, linear};
+use super::{Points, hot};
+use crate::algebra;
 use crate::random::Random;
 use crate::{Error, Result};
 
@@ -95,12 +96,12 @@ impl GaussianMixture {
         let (mut factors, mut whiteners, mut log_norms) = (Vec::new(), Vec::new(), Vec::new());
         let log_unit = -0.5 * dim as f64 * std::f64::consts::TAU.ln();
         for (j, covariance) in covariances.chunks_exact_mut(dim * dim).enumerate() {
-            linear::symmetrise(covariance, dim);
-            let factor = linear::cholesky(covariance, dim).ok_or_else(|| {
+            algebra::symmetrise(covariance, dim);
+            let factor = algebra::cholesky(covariance, dim).ok_or_else(|| {
                 Error::setting("mixture covariance", format!("component {j} is not positive definite"))
             })?;
-            log_norms.push(weights[j].ln() + log_unit - linear::log_diagonal_sum(&factor, dim));
-            whiteners.extend(linear::invert_lower(&factor, dim));
+            log_norms.push(weights[j].ln() + log_unit - algebra::log_diagonal_sum(&factor, dim));
+            whiteners.extend(algebra::invert_lower(&factor, dim));
             factors.extend(factor);
         }
         Ok(Self { dim, weights, means, covariances, factors, whiteners, log_norms })

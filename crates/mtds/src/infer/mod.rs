@@ -23,7 +23,6 @@ mod hot;
 mod importance;
 mod kmeans;
 mod laplace;
-pub(crate) mod linear;
 mod map;
 mod memory;
 mod missed;

@@ -7,7 +7,6 @@
 pub mod dense;
 pub mod dispatch;
 mod elementary;
-mod inverse;
 pub mod normal;
 pub mod pack;
 pub(crate) mod packing;
@@ -21,7 +20,6 @@ mod recurrent_tests;
 pub mod scalar;
 
 pub use dispatch::{Kernel, Level, Outlined, dispatch, dispatch_at};
-pub use inverse::invert_in_place;
 pub use pack::{Arch, Fused, LANES, Pack, Separate};
 pub use panels::{Panels, PanelsRef};
 pub use scalar::{Lanes, Real, Scalar};

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::log_noise_places;
 use super::{Interpolation, Proposal, Schedule};
+use crate::algebra::symmetric_eigen;
 use crate::family::{Family, Scaling};
 use crate::generator::{FeatureMap, Role, Skip};
-use crate::infer::linear::symmetric_eigen;
 use crate::random::{Random, Stream, stream};
 use crate::system::{Architecture, OwnBatch, OwnCodes, OwnPull, System};
 use crate::{Error, Result};

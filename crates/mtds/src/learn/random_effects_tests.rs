@@ -1,10 +1,10 @@
 //! The random-effects start: gradients, axes, order, reproducibility, misuse.
 
 use super::*;
+use crate::algebra::dot;
 use crate::base::Lds;
 use crate::family::{Sequence, Signal};
 use crate::generator::Activation;
-use crate::infer::linear::dot;
 
 /// Three damped oscillations of different speed, answering an impulse.
 fn family() -> Family {

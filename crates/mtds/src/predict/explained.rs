@@ -7,8 +7,8 @@
 //! ```
 //! What the code explains is the difference between `with` and `without`. A share below 0 means: worse than the mean.
 
+use crate::algebra::{dot, symmetric_eigen};
 use crate::family::Family;
-use crate::infer::linear::{dot, symmetric_eigen};
 use crate::system::System;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};

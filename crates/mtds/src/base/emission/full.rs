@@ -7,7 +7,8 @@
 //! Λ is computed once per distinct set o of observed outputs and pack, not once per step.
 
 use super::{Group, HALF_LN_2PI, Pull};
-use crate::kernel::{Lanes, Real, Scalar, invert_in_place};
+use crate::algebra::invert_in_place;
+use crate::kernel::{Lanes, Real, Scalar};
 
 /// The Cholesky factor and, for each distinct set of outputs observed together, the precision.
 struct Precisions<S> {

@@ -9,7 +9,8 @@
 //! condition number small, so that Q stays orthogonal to the last digits for codes far out in the prior's
 //! tail; at 16 the rotation angle, 2 arctan s, is within 8° of its supremum.
 
-use crate::kernel::{Scalar, invert_in_place};
+use crate::algebra::invert_in_place;
+use crate::kernel::Scalar;
 
 const LINEAR_UP_TO: f64 = 8.0;
 

@@ -9,7 +9,7 @@
 //! covariance; for other targets it is the metric under which the gradients of the transformed density are nearest to
 //! those of a standard normal (Seyboldt, Carlson & Carpenter 2024).
 
-use crate::infer::linear::{cholesky, dot, invert_lower, symmetric_eigen, symmetrise, times_vector};
+use crate::algebra::{cholesky, dot, invert_lower, symmetric_eigen, symmetrise, times_vector};
 use crate::random::Random;
 use rand_distr::{Distribution, StandardNormal};
 

@@ -35,8 +35,8 @@ impl SmoothTarget for MixtureTarget {
             for j in 0..q.len() {
                 let share = (joint[j * n + i] - (out[i] - self.log_evidence)).exp();
                 let apart: Vec<f64> = q.component_mean(j).iter().zip(&u).map(|(m, x)| m - x).collect();
-                let precision = crate::infer::linear::invert_spd(q.component_covariance(j), d).unwrap();
-                let pull = crate::infer::linear::times_vector(&precision, &apart);
+                let precision = crate::algebra::invert_spd(q.component_covariance(j), d).unwrap();
+                let pull = crate::algebra::times_vector(&precision, &apart);
                 slope.iter_mut().zip(pull).for_each(|(s, p)| *s += share * p);
             }
             gradient.set_point(i, &slope);

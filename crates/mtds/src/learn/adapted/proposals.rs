@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::infer::linear::{cholesky, invert_lower, log_diagonal_sum};
+use crate::algebra::{cholesky, invert_lower, log_diagonal_sum};
 use crate::kernel::normal;
 
 /// Shares of the wide Gaussian and of the prior among the draws.

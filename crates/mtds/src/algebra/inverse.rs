@@ -1,13 +1,13 @@
 //! Inverse of small matrices whose symmetric part is positive definite.
 
-use super::scalar::Scalar;
+use crate::kernel::Scalar;
 
 /// Gauss–Jordan elimination without pivoting, n × n row-major; `on_pivot` sees each pivot.
 ///
 /// Every pivot is positive when the symmetric part is positive definite. The product of the pivots is the
 /// determinant.
 #[inline(always)]
-pub fn invert_in_place<S: Scalar>(m: &mut [S], n: usize, mut on_pivot: impl FnMut(S)) {
+pub(crate) fn invert_in_place<S: Scalar>(m: &mut [S], n: usize, mut on_pivot: impl FnMut(S)) {
     for c in 0..n {
         on_pivot(m[c * n + c]);
         let inverse = S::one() / m[c * n + c];
