@@ -74,10 +74,6 @@ streams! {
     each {
         /// A model that starts from random effects, by rank, or one of several starts.
         Restart = 2, (1 << 20) - 2;
-        /// A training sequence of the quickstart.
-        QuickTraining = 1 << 20, 1 << 20;
-        /// A test sequence of the quickstart.
-        QuickTest = 1 << 21, 1 << 21;
         /// The code of a member, at the end of learning.
         Member = 2 * MANY, MANY;
         /// A sequence by which the length of the code is chosen.
