@@ -49,6 +49,7 @@
 mod algebra;
 pub mod base;
 pub mod baseline;
+mod engine;
 pub mod error;
 pub mod evaluate;
 pub mod family;

@@ -11,7 +11,7 @@ use mtds::infer::{CodeTarget, GaussianMixture, LogTarget, Online, Points, Smooth
 use mtds::learn::{Schedule, TrainingPlan, VariationalFit};
 use mtds::model::{DataColumns, Model, Provenance};
 use mtds::random::{Random, stream};
-use mtds::system::{CodePacks, OwnBatch, OwnCodes, OwnPull, Weights};
+use mtds::system::{Codes, OwnBatch, OwnPull, OwnWeights, Weights};
 use mtds::{Architecture, Control, Family, Sequence, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -100,14 +100,14 @@ fn gradients_of_shared_codes_match_central_differences() {
     for model in models() {
         let batch: Batch<f32> = model.batch(&family(4));
         let drawn = normals(3 * D_CODE, &mut stream(83, 0));
-        let codes = CodePacks::from_fn(3, D_CODE, |i, d| drawn[i * D_CODE + d]);
+        let codes = Codes::from_fn(3, D_CODE, |i, d| drawn[i * D_CODE + d]);
         let sparse = vec![vec![(0, 0.4), (3, 1.2)], vec![(1, 0.7)], vec![(2, 0.8)]];
         let value = |parameters: &[f32]| {
             let table = model.log_likelihoods(parameters, &codes, &batch);
             let of = |m: usize| sparse[m].iter().map(move |&(i, w)| (m, i, w));
             (0..3).flat_map(of).map(|(m, i, w)| w * f64::from(table.get(m, i))).sum()
         };
-        let found = model.gradient(model.parameters(), &codes, &batch, Weights::Sparse(&sparse));
+        let found = model.gradient(model.parameters(), &codes, &batch, Weights::Pairs(&sparse));
         check_gradient(&model, value, &found.parameters);
     }
 }
@@ -117,14 +117,14 @@ fn gradients_of_own_codes_match_central_differences_and_windows_change_no_likeli
     for model in models() {
         let family = family(3);
         let drawn = normals(3 * 16 * D_CODE, &mut stream(84, 0));
-        let codes = OwnCodes::from_fn(3, 16, D_CODE, |i, k, d| drawn[(i * 16 + k) * D_CODE + d]);
+        let codes = Codes::from_fn(3 * 16, D_CODE, |m, d| drawn[m * D_CODE + d]);
         let batch = OwnBatch::for_model(&model, &family, None);
-        let even = |_: usize, _: &[f64], weights: &mut [f64]| weights.fill(1.0 / 16.0);
+        let even = OwnWeights::Equal(1.0 / 16.0);
         let likelihoods = |parameters: &[f32], batch: &OwnBatch| {
             model.own_gradient(parameters, &codes, batch, OwnPull::Nothing).log_likelihoods
         };
         let value = |parameters: &[f32]| likelihoods(parameters, &batch).iter().sum::<f64>() / 16.0;
-        let found = model.own_gradient(model.parameters(), &codes, &batch, OwnPull::Parameters(&even));
+        let found = model.own_gradient(model.parameters(), &codes, &batch, OwnPull::Parameters(even));
         check_gradient(&model, value, &found.parameters);
         let whole = likelihoods(model.parameters(), &batch);
         let windowed = likelihoods(model.parameters(), &OwnBatch::for_model(&model, &family, Some(4)));

@@ -17,7 +17,6 @@ use common::{LOG_NOISE, draw_member, impulse, model, on_threads, own_inputs, spe
 use mtds::family::{Family, Sequence};
 use mtds::learn::{Carriers, MonteCarlo, MonteCarloObjective};
 use mtds::random::{ShiftedSobol, stream};
-use mtds::system::CodePacks;
 
 /// Counts the bytes in use and their peak.
 struct Counting;
@@ -95,7 +94,7 @@ fn objective(sizes: Sizes, inputs: Inputs, carriers: Carriers) -> MonteCarloObje
 fn peak(sizes: Sizes, inputs: Inputs, carriers: Carriers) -> f64 {
     on_threads(1, || {
         let mut objective = objective(sizes, inputs, carriers);
-        let codes: CodePacks<f32> = ShiftedSobol::new(2).unwrap().shifted(sizes.particles, &[0.3, 0.6]);
+        let codes = ShiftedSobol::new(2).unwrap().shifted(sizes.particles, &[0.3, 0.6]);
         let parameters = objective.model().parameters().to_vec();
         let mut gradient = vec![0.0; parameters.len()];
         let uniforms = vec![0.5; 5 * sizes.sequences];

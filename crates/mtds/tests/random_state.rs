@@ -9,7 +9,7 @@ use mtds::family::{Scaling, Signal};
 use mtds::infer::Online;
 use mtds::learn::Fit;
 use mtds::random::{Random, stream};
-use mtds::system::{CodePacks, OwnBatch, OwnCodes, OwnPull, Weights};
+use mtds::system::{Codes, OwnBatch, OwnPull, OwnWeights, Weights};
 use mtds::{Architecture, Control, Family, Sequence, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -43,9 +43,9 @@ fn family(n_seq: usize, d_obs: usize, share: bool) -> Family {
     if share { family.with_common_inputs(own_inputs(20, &mut stream(33, 0))).unwrap() } else { family }
 }
 
-fn codes(n: usize) -> CodePacks<f32> {
+fn codes(n: usize) -> Codes {
     let values = normals(n * D_CODE, &mut stream(34, 0));
-    CodePacks::from_fn(n, D_CODE, |i, d| values[i * D_CODE + d])
+    Codes::from_fn(n, D_CODE, |i, d| values[i * D_CODE + d])
 }
 
 /// With process noise that is next to nothing the filter is a rollout.
@@ -97,7 +97,7 @@ fn gradients_of_shared_codes_match_central_differences() {
             let of = |m: usize| sparse[m].iter().map(move |&(i, w)| (m, i, w));
             (0..3).flat_map(of).map(|(m, i, w)| w * f64::from(table.get(m, i))).sum()
         };
-        let found = model.gradient(model.parameters(), &codes, &batch, Weights::Sparse(&sparse));
+        let found = model.gradient(model.parameters(), &codes, &batch, Weights::Pairs(&sparse));
         let total: f64 = value(model.parameters());
         assert!((found.weighted_log_likelihood - total).abs() < 1e-3 * total.abs());
         check_gradient(&model, value, &found.parameters);
@@ -109,13 +109,13 @@ fn gradients_of_own_codes_match_central_differences() {
     let model = noisy_model(base(2, 1));
     let batch = OwnBatch::new(&family(4, 1, false));
     let drawn = normals(4 * 16 * D_CODE, &mut stream(35, 0));
-    let codes = OwnCodes::from_fn(4, 16, D_CODE, |i, k, d| drawn[(i * 16 + k) * D_CODE + d]);
-    let even = |_: usize, _: &[f64], weights: &mut [f64]| weights.fill(1.0 / 16.0);
+    let codes = Codes::from_fn(4 * 16, D_CODE, |m, d| drawn[m * D_CODE + d]);
+    let even = OwnWeights::Equal(1.0 / 16.0);
     let value = |parameters: &[f32]| {
         let found = model.own_gradient(parameters, &codes, &batch, OwnPull::Nothing);
         found.log_likelihoods.iter().sum::<f64>() / 16.0
     };
-    let found = model.own_gradient(model.parameters(), &codes, &batch, OwnPull::Parameters(&even));
+    let found = model.own_gradient(model.parameters(), &codes, &batch, OwnPull::Parameters(even));
     check_gradient(&model, value, &found.parameters);
 }
 
@@ -124,7 +124,7 @@ fn gradients_of_own_codes_match_central_differences() {
 fn windows_of_time_change_no_likelihood() {
     let (model, family) = (noisy_model(base(3, 2)), family(5, 2, false));
     let drawn = normals(5 * 16 * D_CODE, &mut stream(36, 0));
-    let codes = OwnCodes::from_fn(5, 16, D_CODE, |i, k, d| drawn[(i * 16 + k) * D_CODE + d]);
+    let codes = Codes::from_fn(5 * 16, D_CODE, |m, d| drawn[m * D_CODE + d]);
     let of = |batch: &OwnBatch| {
         model.own_gradient(model.parameters(), &codes, batch, OwnPull::Nothing).log_likelihoods
     };

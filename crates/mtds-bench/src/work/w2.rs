@@ -8,7 +8,7 @@ use mtds::generator::{Activation, FeatureMap};
 use mtds::learn::{
     AdamState, AdamStep, Carriers, MonteCarlo, MonteCarloObjective, Objective, ParameterGroup, Schedule,
 };
-use mtds::system::{Architecture, CodePacks, System};
+use mtds::system::{Architecture, Codes, System};
 
 use super::Work;
 use crate::check::{Check, StepCheck};
@@ -23,7 +23,7 @@ const NAME: &str = "w2";
 pub struct W2 {
     objective: MonteCarloObjective,
     groups: Vec<ParameterGroup>,
-    codes: CodePacks<f32>,
+    codes: Codes,
     uniforms: Vec<f64>,
     start: Vec<f32>,
     adam: AdamState,
@@ -51,7 +51,7 @@ impl W2 {
         Ok(Self {
             groups: objective.groups(),
             objective,
-            codes: CodePacks::from_fn(N_PARTICLE, D_CODE, code),
+            codes: Codes::from_fn(N_PARTICLE, D_CODE, code),
             uniforms: inputs.uniforms.iter().map(|&u| f64::from(u)).collect(),
             adam: AdamState::new(start.clone()),
             next: AdamState::new(start.clone()),
@@ -64,7 +64,7 @@ impl W2 {
 fn gradient(
     objective: &mut MonteCarloObjective,
     parameters: &[f32],
-    codes: &CodePacks<f32>,
+    codes: &Codes,
     uniforms: &[f64],
 ) -> (Vec<f32>, f64) {
     let mut gradient = vec![0.0; parameters.len()];

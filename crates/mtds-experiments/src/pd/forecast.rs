@@ -4,7 +4,7 @@ use mtds::infer::{Proposed, Tracker};
 use mtds::learn::LearnedNetwork;
 use mtds::predict::{CENTRAL_LEVELS, DrawNoise, Forecast, Scores, SequenceScore, last_value, score};
 use mtds::random::{Stream, stream};
-use mtds::system::{CodePacks, Start};
+use mtds::system::Codes;
 use mtds::{Result, System};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -142,8 +142,8 @@ fn pooled_forecast(
     seen: usize,
 ) -> Result<Forecast> {
     let inputs = patients.test.inputs_of(i).map(|u| pooled.scaling().inputs_to_model(u)).transpose()?;
-    let codes = CodePacks::from_fn(1, 0, |_, _| 0.0);
-    let rollout = pooled.simulate(&codes, Start::Initial, inputs.as_ref(), settings.n_time)?;
+    let codes = Codes::from_fn(1, 0, |_, _| 0.0);
+    let rollout = pooled.simulate(&codes, None, inputs.as_ref(), settings.n_time)?;
     let noise = DrawNoise::Diagonal(vec![rollout.noise_factors[0]]);
     let scaling = pooled.scaling();
     Forecast::new(seen, 1, vec![1.0], rollout.outputs[seen..].to_vec(), noise)?

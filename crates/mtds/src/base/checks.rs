@@ -1,6 +1,6 @@
 //! What every base model must hold, as functions that tests call with one.
 
-use super::{BaseModel, Drive, TraceGradient};
+use super::{BaseModel, RolloutInputs, TraceGradient};
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Level, Pack, Scalar, dispatch_at};
 
 /// Numbers that look random and are the same every time.
@@ -30,7 +30,7 @@ pub(super) fn outputs<B: BaseModel>(
 ) -> Vec<f64> {
     let quiet = vec![false; n_time];
     let mut trace = base.trace(n_time);
-    base.rollout(theta, start, Drive { inputs, quiet: &quiet }, &mut trace);
+    base.rollout(theta, start, RolloutInputs { inputs, quiet: &quiet }, &mut trace);
     trace.outputs
 }
 
@@ -44,7 +44,7 @@ pub(super) fn gradient<B: BaseModel, S: Scalar>(
 ) -> [Vec<S>; 3] {
     let n_time = weights.len() / base.d_obs();
     let quiet = vec![false; n_time];
-    let drive = Drive { inputs, quiet: &quiet };
+    let drive = RolloutInputs { inputs, quiet: &quiet };
     let mut trace = base.trace(n_time);
     base.rollout(theta, start, drive, &mut trace);
     // The start is to be overwritten.
@@ -101,7 +101,7 @@ impl<B: BaseModel> Kernel for InPacks<'_, B> {
         let n_time = weights.len() / self.base.d_obs();
         let quiet = vec![false; n_time];
         let mut trace = self.base.trace(n_time);
-        self.base.rollout(&theta, None, Drive { inputs: &inputs, quiet: &quiet }, &mut trace);
+        self.base.rollout(&theta, None, RolloutInputs { inputs: &inputs, quiet: &quiet }, &mut trace);
         let [d_theta, _, _] = gradient(self.base, &theta, None, &inputs, &weights);
         [trace.outputs, d_theta].map(|v| v.into_iter().map(Pack::to_array).collect())
     }
@@ -138,7 +138,7 @@ pub(super) fn quiet_steps_change_nothing<B: BaseModel>(base: &B) {
     inputs[..m].fill(1.0);
     let weights = wave(4 * base.d_obs(), 1.0);
     let roll = |quiet: [bool; 4]| {
-        let drive = Drive { inputs: &inputs, quiet: &quiet };
+        let drive = RolloutInputs { inputs: &inputs, quiet: &quiet };
         let mut trace = base.trace(4);
         base.rollout(&theta, None, drive, &mut trace);
         let (mut d_theta, mut d_start) = (vec![0.0; theta.len()], vec![0.0; base.d_state()]);
@@ -159,7 +159,7 @@ pub(super) fn long_sequences_stay_finite<B: BaseModel>(base: &B, size: f64) {
     let weights = narrow(wave(N_TIME * base.d_obs(), 1.0));
     let quiet = vec![false; N_TIME];
     let mut trace = base.trace(N_TIME);
-    base.rollout(&theta, None, Drive { inputs: &inputs, quiet: &quiet }, &mut trace);
+    base.rollout(&theta, None, RolloutInputs { inputs: &inputs, quiet: &quiet }, &mut trace);
     assert!(trace.outputs.iter().all(|y| y.is_finite()), "{base:?} at {size}");
     let found = gradient(base, &theta, None, &inputs, &weights).concat();
     assert!(found.iter().all(|d| d.is_finite()), "{base:?} at {size}");

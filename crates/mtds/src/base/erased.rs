@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{BaseModel, Drive, Kinds, Noise, StochasticLds, Trace, TraceGradient};
+use super::{BaseModel, Kinds, Noise, RolloutInputs, StochasticLds, Trace, TraceGradient};
 use crate::Result;
 use crate::generator::BlockSpec;
 use crate::kernel::{Fused, Outlined, Pack, Scalar, Separate};
@@ -117,7 +117,7 @@ impl Base {
         &self,
         theta: &[S],
         start: Option<&[S]>,
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &mut Trace<S>,
     ) {
         (self.rollouts::<S>().forwards)(self.0.as_any(), theta, start, drive, trace);
@@ -131,7 +131,7 @@ impl Base {
     pub fn pull_back<S: Scalar>(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {
@@ -243,8 +243,8 @@ impl<B: BaseModel> Erased for B {
     }
 }
 
-type Forwards<S> = fn(&dyn Any, &[S], Option<&[S]>, Drive<'_, S>, &mut Trace<S>);
-type Backwards<S> = fn(&dyn Any, &[S], Drive<'_, S>, &Trace<S>, TraceGradient<'_, S>);
+type Forwards<S> = fn(&dyn Any, &[S], Option<&[S]>, RolloutInputs<'_, S>, &mut Trace<S>);
+type Backwards<S> = fn(&dyn Any, &[S], RolloutInputs<'_, S>, &Trace<S>, TraceGradient<'_, S>);
 
 /// Rollout and adjoint over one scalar, compiled for the instructions of its packs.
 struct Rollouts<S: 'static> {
@@ -263,7 +263,7 @@ fn forwards<B: BaseModel, S: Scalar>(
     base: &dyn Any,
     theta: &[S],
     start: Option<&[S]>,
-    drive: Drive<'_, S>,
+    drive: RolloutInputs<'_, S>,
     trace: &mut Trace<S>,
 ) {
     S::outline::<RollOut<B>, _>((of_type::<B>(base), theta, start, drive, trace));
@@ -272,7 +272,7 @@ fn forwards<B: BaseModel, S: Scalar>(
 fn backwards<B: BaseModel, S: Scalar>(
     base: &dyn Any,
     theta: &[S],
-    drive: Drive<'_, S>,
+    drive: RolloutInputs<'_, S>,
     trace: &Trace<S>,
     gradient: TraceGradient<'_, S>,
 ) {
@@ -289,7 +289,7 @@ pub(super) fn roll_out_apart<B: BaseModel, S: Scalar>(
     base: &B,
     theta: &[S],
     start: Option<&[S]>,
-    drive: Drive<'_, S>,
+    drive: RolloutInputs<'_, S>,
     trace: &mut Trace<S>,
 ) {
     S::outline::<RollOut<B>, _>((base, theta, start, drive, trace));
@@ -300,7 +300,7 @@ pub(super) fn roll_out_apart<B: BaseModel, S: Scalar>(
 pub(super) fn pull_back_apart<B: BaseModel, S: Scalar>(
     base: &B,
     theta: &[S],
-    drive: Drive<'_, S>,
+    drive: RolloutInputs<'_, S>,
     trace: &Trace<S>,
     gradient: TraceGradient<'_, S>,
 ) {
@@ -308,7 +308,7 @@ pub(super) fn pull_back_apart<B: BaseModel, S: Scalar>(
 }
 
 struct RollOut<B>(PhantomData<B>);
-type RollOutOf<'a, B, S> = (&'a B, &'a [S], Option<&'a [S]>, Drive<'a, S>, &'a mut Trace<S>);
+type RollOutOf<'a, B, S> = (&'a B, &'a [S], Option<&'a [S]>, RolloutInputs<'a, S>, &'a mut Trace<S>);
 
 impl<'a, B: BaseModel, S: Scalar> Outlined<RollOutOf<'a, B, S>> for RollOut<B> {
     type Output = ();
@@ -320,7 +320,7 @@ impl<'a, B: BaseModel, S: Scalar> Outlined<RollOutOf<'a, B, S>> for RollOut<B> {
 }
 
 struct PullBack<B>(PhantomData<B>);
-type PullBackOf<'a, B, S> = (&'a B, &'a [S], Drive<'a, S>, &'a Trace<S>, TraceGradient<'a, S>);
+type PullBackOf<'a, B, S> = (&'a B, &'a [S], RolloutInputs<'a, S>, &'a Trace<S>, TraceGradient<'a, S>);
 
 impl<'a, B: BaseModel, S: Scalar> Outlined<PullBackOf<'a, B, S>> for PullBack<B> {
     type Output = ();

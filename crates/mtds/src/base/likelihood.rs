@@ -10,26 +10,52 @@
 
 use super::emission::{Group, Pull};
 use super::kalman::GroupFilter;
-use super::{Base, Drive, Trace, TraceGradient};
+use super::{Base, RolloutInputs, Trace, TraceGradient};
 use crate::kernel::{Lanes, Scalar};
 
 /// What a likelihood is of: a system, and the sequences of a group.
 #[derive(Debug)]
-pub(crate) struct Given<'a, S: Scalar> {
+pub(crate) struct Subject<'a, S: Scalar> {
     pub base: &'a Base,
     pub theta: &'a [S],
     /// What is known of the state before the first step; `None` for the initial state in θ.
     pub start: Option<&'a [S]>,
-    pub drive: Drive<'a, S>,
+    pub drive: RolloutInputs<'a, S>,
     pub group: &'a Group<S::Real>,
 }
 
-impl<S: Scalar> Clone for Given<'_, S> {
+impl<S: Scalar> Clone for Subject<'_, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<S: Scalar> Copy for Given<'_, S> {}
+impl<S: Scalar> Copy for Subject<'_, S> {}
+
+/// A group's inputs in every lane.
+pub(crate) struct GroupInputs<S> {
+    inputs: Vec<S>,
+    /// Steps without any, where the group does not say it.
+    quiet: Option<Vec<bool>>,
+}
+
+impl<S: Scalar> GroupInputs<S> {
+    #[inline(always)]
+    pub(crate) fn new(group: &Group<S::Real>) -> Self {
+        Self { inputs: group.inputs.iter().map(|&u| S::splat(u)).collect(), quiet: None }
+    }
+
+    /// What the front made of the inputs, in every lane.
+    #[inline(always)]
+    pub(crate) fn of_features(features: &[S::Real], n_time: usize) -> Self {
+        let inputs = features.iter().map(|&v| S::splat(v)).collect();
+        Self { inputs, quiet: Some(vec![false; n_time]) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn drive<'a>(&'a self, group: &'a Group<S::Real>) -> RolloutInputs<'a, S> {
+        RolloutInputs { inputs: &self.inputs, quiet: self.quiet.as_deref().unwrap_or(&group.quiet) }
+    }
+}
 
 /// One pass over a group, kept for its adjoint.
 #[derive(Clone, Debug)]
@@ -58,34 +84,34 @@ impl<S: Lanes> Likelihood<S> {
 
     /// Rolls the system out, or filters; what follows is about this pass.
     #[inline(always)]
-    pub(crate) fn run(&mut self, given: Given<'_, S>) {
+    pub(crate) fn run(&mut self, of: Subject<'_, S>) {
         match self {
             Self::Rollout { trace, .. } => {
-                given.base.roll_out(given.theta, given.start, given.drive, trace);
+                of.base.roll_out(of.theta, of.start, of.drive, trace);
             }
-            Self::Filter(filter) => filter.run(given.theta, given.start, given.drive),
+            Self::Filter(filter) => filter.run(of.theta, of.start, of.drive),
         }
     }
 
     /// log p(Y_i | θ) of every sequence of the group, per lane.
     #[inline(always)]
-    pub(crate) fn scores(&self, given: Given<'_, S>, scores: &mut [S]) {
+    pub(crate) fn scores(&self, of: Subject<'_, S>, scores: &mut [S]) {
         match self {
             Self::Rollout { trace, .. } => {
-                given.base.noise().scores(given.theta, &trace.outputs, given.group, scores);
+                of.base.noise().scores(of.theta, &trace.outputs, of.group, scores);
             }
-            Self::Filter(filter) => filter.scores(given.group, scores),
+            Self::Filter(filter) => filter.scores(of.group, scores),
         }
     }
 
     /// log p(Y | θ) of the first sequence of the group, one value per lane, without loss of digits.
     #[inline(always)]
-    pub(crate) fn log_density(&mut self, given: Given<'_, S>, out: &mut [f64]) {
+    pub(crate) fn log_density(&mut self, of: Subject<'_, S>, out: &mut [f64]) {
         match self {
             Self::Rollout { trace, .. } => {
-                given.base.noise().log_density(given.theta, &trace.outputs, given.group, out);
+                of.base.noise().log_density(of.theta, &trace.outputs, of.group, out);
             }
-            Self::Filter(filter) => filter.log_density(given.group, out),
+            Self::Filter(filter) => filter.log_density(of.group, out),
         }
     }
 
@@ -105,11 +131,11 @@ impl<S: Lanes> Likelihood<S> {
     #[inline(always)]
     pub(crate) fn pull(
         &mut self,
-        given: Given<'_, S>,
+        of: Subject<'_, S>,
         pull: Pull<'_, S>,
         (d_theta, d_inputs): (&mut [S], &mut [S]),
     ) -> S {
-        let Given { base, theta, start, drive, group } = given;
+        let Subject { base, theta, start, drive, group } = of;
         let mut d_start = vec![S::zero(); base.d_state()];
         let total = match self {
             Self::Rollout { trace, d_outputs } => {

@@ -28,7 +28,7 @@ pub use erased::Base;
 pub use kalman::StochasticLds;
 pub use kinds::Kinds;
 pub use lds::{InputMap, Lds};
-pub(crate) use likelihood::{Given, Likelihood};
+pub(crate) use likelihood::{GroupInputs, Likelihood, Subject};
 pub use names::BaseName;
 pub use pd::Pharmacodynamic;
 pub use recurrent::{Gru, OrthogonalRnn, OutputForm, Rnn};
@@ -39,7 +39,7 @@ use crate::kernel::Scalar;
 
 /// The inputs of a rollout.
 #[derive(Clone, Copy, Debug)]
-pub struct Drive<'a, S> {
+pub struct RolloutInputs<'a, S> {
     /// `n_time × d_input`, row-major.
     pub inputs: &'a [S],
     /// Steps at which every input is zero in every lane, so that their product can be skipped.
@@ -116,13 +116,19 @@ pub trait BaseModel: Clone + std::fmt::Debug + Send + Sync + Serialize + Deseria
     fn validate(&self) -> Result<()>;
 
     /// Rolls out `trace.n_time` steps, from `start` or else from the initial state in θ.
-    fn rollout<S: Scalar>(&self, theta: &[S], start: Option<&[S]>, drive: Drive<'_, S>, trace: &mut Trace<S>);
+    fn rollout<S: Scalar>(
+        &self,
+        theta: &[S],
+        start: Option<&[S]>,
+        drive: RolloutInputs<'_, S>,
+        trace: &mut Trace<S>,
+    );
 
     /// The adjoint of [`BaseModel::rollout`].
     fn adjoint<S: Scalar>(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     );

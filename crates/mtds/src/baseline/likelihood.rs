@@ -11,11 +11,11 @@ use rayon::prelude::*;
 
 use super::spread::Residuals;
 use crate::base::emission::{Batch, Group, Pull};
-use crate::base::{Base, Given, Likelihood};
+use crate::base::{Base, GroupInputs, Likelihood, Subject};
 use crate::family::Family;
 use crate::learn::{Objective, ParameterGroup, StepReport};
 use crate::random::Random;
-use crate::system::{GroupInputs, System};
+use crate::system::System;
 use crate::{Error, Result};
 
 /// Groups of sequences per unit of parallel work.
@@ -125,10 +125,10 @@ impl LikelihoodObjective {
 /// Adds the log likelihood of a group of sequences, and its gradient.
 fn pull(base: &Base, theta: &[f64], group: &Group<f64>, sum: &mut Pulled) {
     let (inputs, mut likelihood) = (GroupInputs::<f64>::new(group), Likelihood::new(base, group));
-    let given = Given { base, theta, start: None, drive: inputs.drive(group), group };
+    let of = Subject { base, theta, start: None, drive: inputs.drive(group), group };
     let weights = vec![1.0; group.n_members()];
-    likelihood.run(given);
-    sum.log_likelihood += likelihood.pull(given, Pull::Dense(&weights), (&mut sum.d_theta, &mut []));
+    likelihood.run(of);
+    sum.log_likelihood += likelihood.pull(of, Pull::Dense(&weights), (&mut sum.d_theta, &mut []));
 }
 
 impl Objective for LikelihoodObjective {

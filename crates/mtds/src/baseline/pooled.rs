@@ -19,7 +19,7 @@ use crate::generator::Role;
 use crate::learn::{Control, Interpolation, Outcome, Progress, ScalingRule, Schedule, Trainer, TrainingPlan};
 use crate::predict::{DrawNoise, Forecast};
 use crate::random::{Stream, stream};
-use crate::system::{Architecture, CodePacks, Start, System};
+use crate::system::{Architecture, Codes, System};
 use crate::{Error, Result};
 
 /// How to learn a pooled linear system.
@@ -148,8 +148,8 @@ impl PooledLds {
             return Err(Error::NotFinite { what: "inputs of a forecast".into(), value, hint });
         }
         let inputs = inputs.map(|u| self.model.scaling().inputs_to_model(u)).transpose()?;
-        let codes = CodePacks::from_fn(1, 0, |_, _| 0.0);
-        let rollout = self.model.simulate(&codes, Start::Initial, inputs.as_ref(), total)?;
+        let codes = Codes::from_fn(1, 0, |_, _| 0.0);
+        let rollout = self.model.simulate(&codes, None, inputs.as_ref(), total)?;
         let means = rollout.outputs[n_seen * p..].to_vec();
         let factor = rollout.noise_factors;
         let noise = match (spread, self.model.base().noise().form) {

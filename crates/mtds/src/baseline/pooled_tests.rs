@@ -10,7 +10,7 @@ use crate::family::Sequence;
 use crate::learn::Objective;
 use crate::predict::{Scores, score};
 use crate::random::stream;
-use crate::system::{LogLikelihoods, Weights};
+use crate::system::Weights;
 
 const NOISE: f64 = 0.3;
 
@@ -109,10 +109,9 @@ fn the_gradient_is_that_of_the_models_own_operation() {
     let report = objective.gradient(&parameters, &mut gradient, 1, &mut stream(0, 0)).unwrap();
     let model = objective.model();
     let batch = crate::base::emission::Batch::<f32>::new(&model.scaling().apply(&family).unwrap());
-    let mut weights = LogLikelihoods::from_fn(1, batch.n_seq, |_, _| -1.0 / batch.n_seq as f32);
-    weights.rows_mut().iter_mut().for_each(|row| row[1..].fill(0.0));
-    let codes = CodePacks::from_fn(1, 0, |_, _| 0.0);
-    let twin = model.gradient(&parameters, &codes, &batch, Weights::Dense(&weights));
+    let pairs = [(0..batch.n_seq).map(|i| (i, -1.0 / batch.n_seq as f64)).collect::<Vec<_>>()];
+    let codes = Codes::from_fn(1, 0, |_, _| 0.0);
+    let twin = model.gradient(&parameters, &codes, &batch, Weights::Pairs(&pairs));
     assert!((twin.weighted_log_likelihood - report.loss).abs() < 1e-3 * report.loss.abs());
     let size = gradient.iter().fold(0f32, |most, g| most.max(g.abs()));
     for (found, expected) in gradient.iter().zip(&twin.parameters) {

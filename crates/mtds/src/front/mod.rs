@@ -10,7 +10,6 @@
 //!
 //! What a seed tells is not scored: likelihoods are of the outputs after it, given it.
 
-mod pass;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +17,6 @@ use std::fmt;
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-
-pub(crate) use pass::{FrontPass, FrontReading};
 
 use crate::generator::Tensor;
 use crate::layer::{Bias, Dense, Gru, Layer};
@@ -74,10 +71,19 @@ pub struct Front {
 }
 
 /// The layers: gated network, bottleneck, encoder.
-pub(super) struct Layers {
-    gru: Gru,
-    bottleneck: Dense,
-    encoder: Option<Dense>,
+pub(crate) struct Layers {
+    pub gru: Gru,
+    pub bottleneck: Dense,
+    pub encoder: Option<Dense>,
+}
+
+/// One sequence as the front reads it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrontReading<'a> {
+    /// n_time × d_input, in model units.
+    pub inputs: &'a [f32],
+    /// By step of the seed: outputs, 0 where missing, then 1 where observed; empty where nothing is encoded.
+    pub seed: &'a [f32],
 }
 
 impl Front {
@@ -121,7 +127,7 @@ impl Front {
         }
     }
 
-    pub(super) fn layers(&self) -> Result<Layers> {
+    pub(crate) fn layers(&self) -> Result<Layers> {
         let encoder = match self.start {
             FrontStart::Encoded { steps, d_obs } => {
                 Some(Dense::new(2 * steps * d_obs, self.d_hidden, Bias::Learned)?)

@@ -1,6 +1,7 @@
 //! The front against a plain one, its adjoint against central differences, and that it can be run in parts.
 
 use super::*;
+use crate::engine::cpu::FrontPass;
 use crate::random::stream;
 
 const STARTS: [FrontStart; 3] =

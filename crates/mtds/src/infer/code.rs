@@ -7,17 +7,19 @@
 //! The second form infers the noise together with the code: every standard deviation of the emission is
 //! multiplied by e^δ.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedState;
-use super::{GaussianMixture, LogTarget, MapLaplace, Points, Posterior, map_laplace};
-use crate::base::emission::{Group, Noise};
-use crate::base::{Given, Likelihood};
+use super::target::one_by_one;
+use super::{
+    Evaluator, GaussianMixture, LogTarget, MapLaplace, Points, Posterior, SmoothTarget, map_laplace,
+};
+use crate::base::emission::Group;
+use crate::engine::{Observed, Precision, Trial};
 use crate::family::Signal;
-use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Real};
+use crate::kernel::Real;
 use crate::random::Random;
-use crate::system::{Buffers, CodePacks, GroupInputs, Precision, System};
+use crate::system::System;
 use crate::{Error, Result};
 
 /// What inference believes about the noise of a new member.
@@ -64,9 +66,6 @@ pub struct CodeTarget<'a, R> {
     pub(super) start: Option<&'a CarriedState>,
 }
 
-/// Packs of points per unit of parallel work.
-const CHUNK: usize = 16;
-
 impl<'a, R: Real> CodeTarget<'a, R> {
     /// The target for the sequence in `group` (model units); `prior` is over u.
     ///
@@ -82,14 +81,14 @@ impl<'a, R: Real> CodeTarget<'a, R> {
         Self { model, parameters, prior, group, start }
     }
 
-    /// Whether δ stands behind the code.
-    pub(super) fn infers_noise(&self) -> bool {
-        self.prior.dim() > self.model.d_code()
+    /// The sequence and the system that it is scored under.
+    fn observed(&self) -> Observed<'_, R> {
+        let trial = Trial { system: self.model, parameters: self.parameters };
+        Observed { trial, group: &self.group }
     }
 
-    /// One row of `R` per point, for the states that were carried; empty without.
-    fn start_states(&self, points: &Points) -> Vec<f64> {
-        self.start.map_or(vec![], |start| start.states(points))
+    fn refuse_start(&self) {
+        assert!(self.start.is_none(), "gradients are for sequences from their beginning");
     }
 }
 
@@ -103,87 +102,38 @@ impl<R: Precision> LogTarget for CodeTarget<'_, R> {
         if points.is_empty() {
             return;
         }
-        let starts = self.start_states(points);
-        let codes = CodePacks::<R>::from_fn(points.len(), points.dim(), |i, d| points.column(d)[i]);
-        out.par_chunks_mut(CHUNK * LANES).enumerate().for_each(|(chunk, out)| {
-            (R::KERNELS.density)(DensityChunk {
-                target: self,
-                codes: &codes,
-                starts: &starts,
-                first: chunk * CHUNK,
-                out,
-            });
-        });
+        let starts = self.start.map_or(vec![], |start| start.states(points));
+        R::densities(self.observed(), &points.to_codes(), &starts, out);
     }
 }
 
-/// Packs of points to evaluate.
-pub(crate) struct DensityChunk<'a, R> {
-    target: &'a CodeTarget<'a, R>,
-    codes: &'a CodePacks<R>,
-    starts: &'a [f64],
-    first: usize,
-    out: &'a mut [f64],
-}
-
-impl<R: Real> Kernel for DensityChunk<'_, R> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arch>(self) {
-        let (target, group) = (self.target, &self.target.group);
-        let (model, base) = (target.model, target.model.base());
-        let noise = base.noise();
-        let inputs = GroupInputs::<Pack<R, A>>::new(group);
-        let mut buffers = Buffers::<Pack<R, A>>::new(model);
-        let mut likelihood = Likelihood::new(base, group);
-        let mut densities = [0.0; LANES];
-        for (pack, out) in self.out.chunks_mut(LANES).enumerate() {
-            let point = self.codes.pack::<A>(self.first + pack);
-            generate(model, target.parameters, &noise, &point, &mut buffers);
-            let start =
-                start_pack(self.starts, base.d_belief(), (self.first + pack) * LANES, self.codes.len());
-            let (theta, drive) = (&buffers.theta, inputs.drive(group));
-            let given = Given { base, theta, start: start.as_deref(), drive, group };
-            likelihood.run(given);
-            likelihood.log_density(given, &mut densities);
-            out.iter_mut().zip(&densities).for_each(|(o, d)| *o += d);
+impl<R: Precision> SmoothTarget for CodeTarget<'_, R> {
+    /// # Panics
+    /// With a carried start, whose dependence on the code has no gradient here.
+    fn log_density_and_gradient(&self, points: &Points, out: &mut [f64], gradient: &mut Points) {
+        self.refuse_start();
+        let dim = points.dim();
+        let mut slopes = vec![0.0; points.len() * dim];
+        for (i, slope) in slopes.chunks_exact_mut(dim).enumerate() {
+            out[i] = self.prior.log_density_with_gradient(&points.point(i), slope);
         }
+        R::slopes(self.observed(), &points.to_codes(), out, &mut slopes);
+        slopes.chunks_exact(dim).enumerate().for_each(|(i, slope)| gradient.set_point(i, slope));
     }
-}
 
-/// θ of one pack of points u: of its code, with the noise shifted if δ is there.
-#[inline(always)]
-pub(super) fn generate<S: Lanes>(
-    model: &System,
-    parameters: &[S::Real],
-    noise: &Noise,
-    point: &[S],
-    buffers: &mut Buffers<S>,
-) {
-    let (code, delta) = point.split_at(model.d_code());
-    buffers.generate(model, parameters, code);
-    if let Some(&delta) = delta.first() {
-        noise.shift(&mut buffers.theta, delta);
+    /// # Panics
+    /// As [`SmoothTarget::log_density_and_gradient`].
+    fn evaluator(&self) -> Evaluator<'_> {
+        self.refuse_start();
+        let Some(mut likelihood) = R::point_by_point(self.observed()) else { return one_by_one(self) };
+        let mut slope = vec![0.0; self.prior.dim()];
+        Box::new(move |point, gradient| {
+            let prior = self.prior.log_density_with_gradient(point, gradient);
+            let density = likelihood(point, &mut slope);
+            gradient.iter_mut().zip(&slope).for_each(|(g, d)| *g += d);
+            prior + density
+        })
     }
-}
-
-/// θ of one pack of points u, on its own.
-#[inline(always)]
-pub(crate) fn generate_theta<S: Lanes>(model: &System, parameters: &[S::Real], point: &[S]) -> Vec<S> {
-    let mut buffers = Buffers::new(model);
-    generate(model, parameters, &model.base().noise(), point, &mut buffers);
-    buffers.theta
-}
-
-/// Carried states of the sixteen points from `first`; `None` where there are none.
-#[inline(always)]
-pub(super) fn start_pack<S: Lanes>(starts: &[f64], d_state: usize, first: usize, n: usize) -> Option<Vec<S>> {
-    if starts.is_empty() {
-        return None;
-    }
-    let lane = |d: usize| S::from_fn(|l| S::Real::from_f64(starts[(first + l).min(n - 1) * d_state + d]));
-    Some((0..d_state).map(lane).collect())
 }
 
 impl System {
@@ -206,5 +156,28 @@ impl System {
         let parameters = self.parameters_as::<f64>();
         let target = CodeTarget::new(self, &parameters, &prior, group, None);
         map_laplace(settings, &target, &prior, random)
+    }
+}
+
+impl System {
+    /// What is known of the state after the last step of a sequence (model units), for each point: n ×
+    /// [`Base::d_belief`](crate::base::Base::d_belief).
+    ///
+    /// ```text
+    /// x_t(z)                          where the state is a function of θ
+    /// N(m_t(z, y_{1:t}), P_t(z))      where it is random: m, then F by rows, P = F Fᵀ
+    /// ```
+    pub(crate) fn state_beliefs(
+        &self,
+        group: &Group<f32>,
+        start: Option<&CarriedState>,
+        points: &Points,
+    ) -> Vec<f64> {
+        if points.is_empty() {
+            return vec![];
+        }
+        let starts = start.map_or(vec![], |start| start.states(points));
+        let trial = Trial { system: self, parameters: self.parameters() };
+        self.engine().beliefs(Observed { trial, group }, &points.to_codes(), &starts)
     }
 }

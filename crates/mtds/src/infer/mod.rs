@@ -9,11 +9,9 @@
 //! * [`proposed`](proposed()): draws of a belief that is already there, e.g. an inference network's, weighed;
 //! * [`nuts`](nuts()): Hamiltonian Monte Carlo without U-turns, for posteriors that no mixture fits.
 
-mod belief;
 mod bfgs;
 mod carried;
 mod code;
-mod code_gradient;
 mod drift;
 mod em;
 mod ensemble;
@@ -42,11 +40,8 @@ mod weighted;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use belief::Observed;
 pub use carried::CarriedState;
 pub use code::{CodeTarget, NoiseBelief};
-pub(crate) use code::{DensityChunk, generate_theta};
-pub(crate) use code_gradient::{GradientPack, PackGradient, plain_evaluator};
 pub(crate) use drift::Drift;
 pub use ensemble::{Candidate, Ensemble};
 pub use ensemble_tracker::EnsembleTracker;

@@ -17,7 +17,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::belief::Observed;
 use super::carried::CarriedState;
 use super::code::{CodeTarget, NoiseBelief};
 use super::drift::{self, Drift};
@@ -406,7 +405,7 @@ impl Tracker {
         let (outputs, inputs) = self.history()?;
         let group = &self.group(&outputs, inputs.as_ref())?;
         let start = self.anchor.state.as_ref();
-        Ok(Observed { model: &self.model, parameters: self.model.parameters(), group, start }.beliefs(points))
+        Ok(self.model.state_beliefs(group, start, points))
     }
 
     /// Random numbers for what is drawn from the posterior.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Codes;
 use crate::{Error, Result};
 
 /// `n` points of `R^dim`; coordinate `d` of point `i` is `values[d * n + i]`.
@@ -109,6 +110,16 @@ impl Points {
     pub fn point(&self, i: usize) -> Vec<f64> {
         assert!(i < self.n, "point {i} of {}", self.n);
         (0..self.dim).map(|d| self.values[d * self.n + i]).collect()
+    }
+
+    /// All points as rows.
+    pub(crate) fn to_codes(&self) -> Codes {
+        self.first_dims(self.dim)
+    }
+
+    /// The first `d_code` coordinates of all points as rows.
+    pub(crate) fn first_dims(&self, d_code: usize) -> Codes {
+        Codes::from_fn(self.n, d_code, |i, d| self.values[d * self.n + i])
     }
 
     /// Replaces point `i`. Panics if there is no such point or `point` has another dimension.

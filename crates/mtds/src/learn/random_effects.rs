@@ -20,7 +20,7 @@ use crate::algebra::symmetric_eigen;
 use crate::family::{Family, Scaling};
 use crate::generator::{FeatureMap, Role, Skip};
 use crate::random::{Random, Stream, stream};
-use crate::system::{Architecture, OwnBatch, OwnCodes, OwnPull, System};
+use crate::system::{Architecture, Codes, OwnBatch, OwnPull, System};
 use crate::{Error, Result};
 
 /// The mean may wander this many times as far as it was first drawn.
@@ -31,12 +31,14 @@ const FIRST_EFFECT: f64 = 0.1;
 const PROPOSAL_VARIANCE: f64 = 0.02;
 /// Factor on the layers' last weights, so that the affine path leads at first.
 const QUIET_LAYERS: f32 = 0.1;
+/// Restarts come in blocks, which some engines work on together.
+const BLOCK: usize = 16;
 
 /// Settings of the random-effects start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomEffects {
-    /// Independent starts, rounded up to whole packs.
+    /// Independent starts, rounded up to a multiple of sixteen.
     pub restarts: usize,
     /// Optimiser steps of each.
     pub steps: u64,
@@ -108,7 +110,7 @@ impl RandomEffects {
         let mut fit = Fit::new(
             &direct,
             batch.n_seq(),
-            OwnCodes::round_up(self.restarts),
+            self.restarts.max(1).next_multiple_of(BLOCK),
             &mut stream(seed, Stream::FirstCodes),
         );
         let places = log_noise_places(&direct);
@@ -273,8 +275,8 @@ impl Fit {
         prior: &MeanPrior,
     ) -> Vec<f64> {
         let (n, dim, restarts) = (self.n_seq, self.dim, self.restarts);
-        let codes = OwnCodes::from_fn(n, restarts, dim, |i, q, d| {
-            let (mean, effect) = self.parts(q, i);
+        let codes = Codes::from_fn(n * restarts, dim, |m, d| {
+            let (mean, effect) = self.parts(m % restarts, m / restarts);
             mean[d] + effect[d]
         });
         let found = direct.own_gradient(parameters, &codes, batch, OwnPull::Codes);

@@ -102,7 +102,7 @@ fn started_models_fit_and_come_in_order() {
     assert!(found.windows(2).all(|w| w[0].objective <= w[1].objective));
     let best = &found[0];
     let batch = OwnBatch::new(&family());
-    let codes = OwnCodes::from_fn(3, 16, 2, |i, _, d| best.proposals[i].mean[d]);
+    let codes = Codes::from_fn(3 * 16, 2, |m, d| best.proposals[m / 16].mean[d]);
     let fitted = best.model.own_gradient(best.model.parameters(), &codes, &batch, OwnPull::Nothing);
     let s = best.model.block_values("noise").unwrap()[0];
     assert!((s + 1.5).abs() < 1e-6);

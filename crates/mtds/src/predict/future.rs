@@ -1,16 +1,16 @@
 //! Forecasts: posterior draws rolled on beyond the last observation, of a tracked sequence or of a whole one.
 //!
 //! ```text
-//! p(y_{t+h} | y_{1:t}) ≈ Σ_m w_m N(y_{t+h} | ŷ_{t+h}(z_m), S_m)        S_m by step where the state is random (`ahead`)
+//! p(y_{t+h} | y_{1:t}) ≈ Σ_m w_m N(y_{t+h} | ŷ_{t+h}(z_m), S_m)        S_m by step where the state is random (`base::kalman`)
 //! ```
 
-use super::ahead::Ahead;
 use super::{DrawNoise, Forecast};
 use crate::base::NoiseForm;
+use crate::engine::Outlook;
 use crate::family::Signal;
-use crate::infer::{Drift, Observed, Points, Posterior, Tracker};
+use crate::infer::{Drift, Points, Posterior, Tracker};
 use crate::random::Random;
-use crate::system::{CodePacks, Rollout, Start, System};
+use crate::system::{Rollout, System};
 use crate::{Error, Result};
 
 /// Most posterior draws that a forecast keeps; more are thinned by systematic resampling.
@@ -69,8 +69,7 @@ impl System {
         let outputs = self.scaling().outputs_to_model(outputs)?;
         let (group, mut front) = self.group_with_front(&outputs, inputs.as_ref())?;
         let future = self.drive(future, Some(&outputs), &mut front)?;
-        let observed = Observed { model: self, parameters: self.parameters(), group: &group, start: None };
-        let beliefs = observed.beliefs(&points);
+        let beliefs = self.state_beliefs(&group, None, &points);
         let from = From { model: self, first_step: past, beliefs, walk: None };
         from.forecast((&points, weights), future.as_ref(), n_time, random)
     }
@@ -84,8 +83,7 @@ impl System {
     ) -> Result<Rollout> {
         self.check_points(points)?;
         let inputs = self.drive_of(inputs, n_time)?;
-        let codes = CodePacks::from_fn(points.len(), self.d_code(), |i, d| points.column(d)[i]);
-        self.simulate(&codes, Start::Initial, inputs.as_ref(), n_time)
+        self.simulate(&points.first_dims(self.d_code()), None, inputs.as_ref(), n_time)
     }
 
     fn check_points(&self, points: &Points) -> Result<()> {
@@ -150,9 +148,14 @@ impl From<'_> {
         random: &mut Random,
     ) -> Result<Forecast> {
         let (model, d_obs) = (self.model, self.model.base().d_obs());
-        let forecast = if let Some(lds) = model.base().stochastic() {
-            let ahead = Ahead { model, lds, points, beliefs: &self.beliefs, inputs, n_time };
-            ahead.forecast(self.first_step, weights, random)?
+        let forecast = if model.base().stochastic().is_some() {
+            let from = Outlook { starts: &self.beliefs, inputs, n_time };
+            let steps = model.engine().ahead(model, &points.to_codes(), from, random);
+            let noise = DrawNoise::FullByStep(steps.factors);
+            // Steps hang together through the state, so that futures are not drawn from these one by one: each draw of the code
+            // has a path of its own, to which the noise of the outputs is added.
+            Forecast::new(self.first_step, d_obs, weights, steps.means, noise)?
+                .with_paths(steps.paths, DrawNoise::Full(steps.noise))?
         } else {
             let (means, noise) = self.roll_on(points, inputs, n_time, random)?;
             Forecast::new(self.first_step, d_obs, weights, means, noise)?
@@ -174,9 +177,9 @@ impl From<'_> {
         let (model, n_draws, p) = (self.model, points.len(), self.model.base().d_obs());
         let first = self.walk.map_or(n_time, |(_, until)| until.min(n_time));
         let roll = |points: &Points, states: &[f64], steps: std::ops::Range<usize>| {
-            let codes = CodePacks::from_fn(n_draws, model.d_code(), |i, d| points.column(d)[i]);
             let inputs = inputs.map(|inputs| inputs.slice(steps.clone()));
-            model.simulate(&codes, Start::States(states), inputs.as_ref(), steps.len())
+            let codes = points.first_dims(model.d_code());
+            model.simulate(&codes, Some(states), inputs.as_ref(), steps.len())
         };
         let mut rollout = roll(points, &self.beliefs, 0..first)?;
         let noise = draw_noise(model, points, &rollout.noise_factors);

@@ -5,9 +5,9 @@
 //! morph      the same with z_t moving along a path: the state goes on, the system changes under it
 //! ```
 
-use crate::base::Drive;
+use crate::engine::Codes;
 use crate::family::Signal;
-use crate::system::{Buffers, CodePacks, FrontState, Start, System};
+use crate::system::{FrontState, System};
 use crate::{Error, Result};
 
 /// Codes to pass through, evenly spaced in time, with straight lines between.
@@ -60,8 +60,8 @@ impl System {
         CodePath::new(vec![code.to_vec()])?;
         self.check_code(code.len())?;
         let inputs = self.drive_of(inputs, n_time)?;
-        let codes = CodePacks::from_fn(1, code.len(), |_, d| code[d]);
-        let rollout = self.simulate(&codes, Start::Initial, inputs.as_ref(), n_time)?;
+        let codes = Codes::from_fn(1, code.len(), |_, d| code[d]);
+        let rollout = self.simulate(&codes, None, inputs.as_ref(), n_time)?;
         self.scaling().outputs_from_model(&Signal::new(n_time, self.base().d_obs(), rollout.outputs)?)
     }
 
@@ -71,22 +71,11 @@ impl System {
     /// As [`System::generate`].
     pub fn morph(&self, path: &CodePath, inputs: Option<&Signal>, n_time: usize) -> Result<Signal> {
         self.check_code(path.d_code())?;
-        let base = self.base();
         let inputs = self.drive_of(inputs, n_time)?;
-        let parameters = self.parameters_as::<f64>();
-        let (mut buffers, mut trace) = (Buffers::<f64>::new(self), base.trace(1));
-        let mut state: Option<Vec<f64>> = None;
-        let mut outputs = Vec::with_capacity(n_time * base.d_obs());
-        for t in 0..n_time {
-            let position = if n_time > 1 { t as f64 / (n_time - 1) as f64 } else { 0.0 };
-            buffers.generate(self, &parameters, &path.at(position));
-            let u = inputs.as_ref().map_or(&[][..], |inputs| inputs.row(t));
-            let drive = Drive { inputs: u, quiet: &[u.iter().all(|&u| u == 0.0)] };
-            base.roll_out(&buffers.theta, state.as_deref(), drive, &mut trace);
-            outputs.extend_from_slice(&trace.outputs);
-            state = Some(trace.states[base.d_state()..].to_vec());
-        }
-        self.scaling().outputs_from_model(&Signal::new(n_time, base.d_obs(), outputs)?)
+        let position = |t: usize| if n_time > 1 { t as f64 / (n_time - 1) as f64 } else { 0.0 };
+        let codes = Codes::from_rows(self.d_code(), (0..n_time).map(|t| path.at(position(t))));
+        let outputs = self.engine().morph(self, &codes, inputs.as_ref());
+        self.scaling().outputs_from_model(&Signal::new(n_time, self.base().d_obs(), outputs)?)
     }
 
     /// What drives the base model from the first of `n_time` steps on, given inputs in data units.

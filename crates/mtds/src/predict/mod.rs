@@ -1,6 +1,5 @@
 //! Prediction and control: forecasts, their scores, simple baselines; generation and morphs from codes.
 
-pub mod ahead;
 mod baseline;
 mod explained;
 pub mod forecast;

@@ -9,8 +9,8 @@
 use rand::RngExt;
 
 use super::Random;
-use crate::kernel::{Real, normal};
-use crate::system::CodePacks;
+use crate::engine::Codes;
+use crate::kernel::normal;
 use crate::{Error, Result};
 
 /// Points per scramble that the Sobol generator offers.
@@ -38,16 +38,16 @@ impl ShiftedSobol {
     }
 
     /// The first `n` points under a new random shift.
-    pub fn draw<R: Real>(&mut self, n: usize, random: &mut Random) -> CodePacks<R> {
+    pub fn draw(&mut self, n: usize, random: &mut Random) -> Codes {
         let shift: Vec<f64> = (0..self.dim).map(|_| random.random()).collect();
         self.shifted(n, &shift)
     }
 
     /// The first `n` points under a given shift.
-    pub fn shifted<R: Real>(&mut self, n: usize, shift: &[f64]) -> CodePacks<R> {
+    pub fn shifted(&mut self, n: usize, shift: &[f64]) -> Codes {
         self.extend_to(n);
         let (points, dim) = (&self.points, self.dim);
-        CodePacks::from_fn(n, dim, |m, d| {
+        Codes::from_fn(n, dim, |m, d| {
             let u = f64::from(points[m * dim + d]) + shift[d];
             // Points have 24 bits: half a cell keeps them off the ends, where Φ⁻¹ is infinite.
             normal::quantile((u - u.floor()).clamp(3e-8, 1.0 - 3e-8))
@@ -78,7 +78,7 @@ mod tests {
     fn moments_are_far_closer_than_independent_draws() {
         let mut sobol = ShiftedSobol::new(4).unwrap();
         let n = 4096;
-        let z = sobol.draw::<f64>(n, &mut stream(1, 0));
+        let z = sobol.draw(n, &mut stream(1, 0));
         for d in 0..4 {
             let mean = (0..n).map(|i| z.get(i, d)).sum::<f64>() / n as f64;
             let square = (0..n).map(|i| z.get(i, d).powi(2)).sum::<f64>() / n as f64;
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn sets_beyond_one_scramble_do_not_repeat() {
         let mut sobol = ShiftedSobol::new(2).unwrap();
-        let z = sobol.shifted::<f64>(POINTS_PER_SCRAMBLE + 8, &[0.3, 0.6]);
+        let z = sobol.shifted(POINTS_PER_SCRAMBLE + 8, &[0.3, 0.6]);
         assert!((0..8).all(|i| z.get(i, 0) != z.get(POINTS_PER_SCRAMBLE + i, 0)));
         assert!((0..z.len()).all(|i| z.get(i, 1).is_finite()));
     }

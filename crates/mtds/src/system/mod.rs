@@ -3,28 +3,25 @@
 //! The coarse operations that learning and inference ask for work on whole sets of codes:
 //! [`System::log_likelihoods`] (log likelihood of every sequence under every code), [`System::gradient`] (of a weighted
 //! sum of them), [`System::own_gradient`] (the same where every sequence has codes of its own), [`System::simulate`]
-//! (predicted outputs). None exposes a time step or a single particle, so
-//! that another device can stand behind the same operations.
+//! (predicted outputs). The engine that the system holds does them (`engine`).
 
 mod driven;
 mod initialise;
-mod kernels;
-mod own;
-mod particles;
-mod simulate;
+mod operations;
 mod spec;
 
-pub(crate) use driven::{Driven, FrontState};
-pub use kernels::{CodeKernels, Precision};
-pub use own::{OwnBatch, OwnCodes, OwnPull, OwnResult, Weigh};
-pub(crate) use particles::{Buffers, GroupInputs};
-pub use particles::{CodePacks, Gradient, LogLikelihoods, Weights};
-pub use simulate::{Rollout, Start};
+pub use crate::engine::{
+    Codes, Gradient, Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, Precision, Rollout, Scores,
+    Weights,
+};
+pub(crate) use driven::FrontState;
 pub use spec::Architecture;
 
 use std::sync::Arc;
 
 use crate::base::Base;
+use crate::engine::Engine;
+use crate::engine::cpu::Cpu;
 use crate::family::Scaling;
 use crate::generator::{Layout, Prior, Role, Tensor};
 use crate::kernel::Real;
@@ -38,6 +35,7 @@ pub struct System {
     scaling: Arc<Scaling>,
     prior: Arc<Prior>,
     parameters: Arc<[f32]>,
+    engine: Arc<dyn Engine>,
 }
 
 impl System {
@@ -62,6 +60,7 @@ impl System {
             scaling: Arc::new(scaling),
             prior: Arc::new(Prior::StandardNormal),
             parameters: Arc::new([]),
+            engine: Arc::new(Cpu),
         };
         system.with_parameters(parameters)
     }
@@ -105,6 +104,11 @@ impl System {
     #[must_use]
     pub fn spec(&self) -> &Architecture {
         &self.spec
+    }
+
+    /// What computes with it.
+    pub(crate) fn engine(&self) -> &dyn Engine {
+        &*self.engine
     }
 
     /// The base model.

@@ -8,18 +8,18 @@
 //! have few; those with many should have an adjoint of their own. Only states are kept.
 
 use super::{Custom, Dual, Step};
-use crate::base::{BaseModel, Drive, Trace, TraceGradient};
+use crate::base::{BaseModel, RolloutInputs, Trace, TraceGradient};
 use crate::kernel::Scalar;
 
 /// Directions at a time: a value and four slopes of a pack are ten of AVX2's sixteen registers.
 const WIDTH: usize = 4;
 
 /// What both directions need: the system, θ and the inputs.
-type Given<'a, T, S> = (&'a Custom<T>, &'a [S], Drive<'a, S>);
+type SystemRun<'a, T, S> = (&'a Custom<T>, &'a [S], RolloutInputs<'a, S>);
 
 #[inline(always)]
 pub(super) fn forward<T: Step, S: Scalar>(
-    (custom, theta, drive): Given<'_, T, S>,
+    (custom, theta, drive): SystemRun<'_, T, S>,
     start: Option<&[S]>,
     trace: &mut Trace<S>,
 ) {
@@ -84,7 +84,7 @@ fn pull<S: Scalar>(weights: &[S], duals: &[Dual<S, WIDTH>], total: &mut [S]) {
 
 #[inline(always)]
 pub(super) fn adjoint<T: Step, S: Scalar>(
-    (custom, theta, drive): Given<'_, T, S>,
+    (custom, theta, drive): SystemRun<'_, T, S>,
     trace: &Trace<S>,
     gradient: TraceGradient<'_, S>,
 ) {
@@ -101,7 +101,7 @@ pub(super) fn adjoint<T: Step, S: Scalar>(
 }
 
 /// A system and its rollout.
-type Rolled<'a, T, S> = (&'a Custom<T>, Drive<'a, S>, &'a Trace<S>);
+type Rolled<'a, T, S> = (&'a Custom<T>, RolloutInputs<'a, S>, &'a Trace<S>);
 
 /// Adds what step `t` gives along the directions that are seeded: ȳ_tᵀ ∂ŷ_t + λ_tᵀ ∂x_t.
 #[inline(always)]

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub use dual::Dual;
 
 use super::emission::{Noise, NoiseForm};
-use super::{Base, BaseModel, Drive, Trace, TraceGradient};
+use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
 use crate::{Error, Result};
@@ -127,7 +127,7 @@ impl<T: Step> BaseModel for Custom<T> {
         &self,
         theta: &[S],
         start: Option<&[S]>,
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &mut Trace<S>,
     ) {
         adjoint::forward((self, theta, drive), start, trace);
@@ -137,7 +137,7 @@ impl<T: Step> BaseModel for Custom<T> {
     fn adjoint<S: Scalar>(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {

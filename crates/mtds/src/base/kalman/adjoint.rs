@@ -13,7 +13,7 @@
 use super::means::GainsGradient;
 use super::{Gains, expect_len, root};
 use crate::Result;
-use crate::base::Drive;
+use crate::base::RolloutInputs;
 use crate::kernel::{Outlined, Scalar};
 
 impl<S: Scalar> Gains<S> {
@@ -25,7 +25,7 @@ impl<S: Scalar> Gains<S> {
     pub fn add_to_theta(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         gradient: GainsGradient<S>,
         (d_theta, d_inputs): (&mut [S], &mut [S]),
     ) -> Result<()> {
@@ -73,7 +73,7 @@ impl<S: Scalar> Gains<S> {
     fn finish(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         mut d: GainsGradient<S>,
         (d_theta, d_inputs): (&mut [S], &mut [S]),
     ) {
@@ -224,13 +224,14 @@ fn multiply<S: Scalar>(x: &[S], y: &[S], out: &mut [S]) {
 }
 
 enum Backwards {}
-type Given<'a, S> = (&'a Gains<S>, &'a [S], Drive<'a, S>, GainsGradient<S>, (&'a mut [S], &'a mut [S]));
+type GradientParts<'a, S> =
+    (&'a Gains<S>, &'a [S], RolloutInputs<'a, S>, GainsGradient<S>, (&'a mut [S], &'a mut [S]));
 
-impl<'a, S: Scalar> Outlined<Given<'a, S>> for Backwards {
+impl<'a, S: Scalar> Outlined<GradientParts<'a, S>> for Backwards {
     type Output = ();
 
     #[inline(always)]
-    fn run((gains, theta, drive, gradient, into): Given<'a, S>) {
+    fn run((gains, theta, drive, gradient, into): GradientParts<'a, S>) {
         gains.finish(theta, drive, gradient, into);
     }
 }

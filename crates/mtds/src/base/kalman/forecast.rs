@@ -8,7 +8,7 @@
 use rand_distr::{Distribution, StandardNormal};
 
 use super::{Gains, Matrices, Means, Pushes, expect_len, root};
-use crate::base::Drive;
+use crate::base::RolloutInputs;
 use crate::kernel::{Lanes, Outlined, Real, Scalar};
 use crate::random::Random;
 use crate::{Error, Result};
@@ -73,7 +73,7 @@ impl<S: Scalar> Matrices<S> {
     ///
     /// # Errors
     /// A belief or inputs that do not fit the system.
-    pub fn outlook(&self, from: &Belief<S>, drive: Drive<'_, S>) -> Result<Outlook<S>> {
+    pub fn outlook(&self, from: &Belief<S>, drive: RolloutInputs<'_, S>) -> Result<Outlook<S>> {
         self.expect_belief(from)?;
         let pushes = self.pushes(drive)?;
         Ok(S::outline::<Ahead, _>((self, from, pushes)))
@@ -145,7 +145,12 @@ impl<S: Lanes> Matrices<S> {
     ///
     /// # Errors
     /// A belief or inputs that do not fit the system.
-    pub fn draw(&self, from: &Belief<S>, drive: Drive<'_, S>, random: &mut Random) -> Result<Trajectory<S>> {
+    pub fn draw(
+        &self,
+        from: &Belief<S>,
+        drive: RolloutInputs<'_, S>,
+        random: &mut Random,
+    ) -> Result<Trajectory<S>> {
         self.expect_belief(from)?;
         let pushes = self.pushes(drive)?;
         Ok(S::outline::<Draw, _>((self, from, pushes, random)))

@@ -110,13 +110,13 @@ impl<S: Scalar> Gains<S> {
 }
 
 enum Filter {}
-type Given<'a, S> = (&'a StochasticLds, &'a [S], &'a Pattern, Option<&'a [S]>);
+type GainsOf<'a, S> = (&'a StochasticLds, &'a [S], &'a Pattern, Option<&'a [S]>);
 
-impl<'a, S: Scalar> Outlined<Given<'a, S>> for Filter {
+impl<'a, S: Scalar> Outlined<GainsOf<'a, S>> for Filter {
     type Output = Gains<S>;
 
     #[inline(always)]
-    fn run((model, theta, pattern, start_factor): Given<'a, S>) -> Gains<S> {
+    fn run((model, theta, pattern, start_factor): GainsOf<'a, S>) -> Gains<S> {
         let system = Matrices::of_checked(model, theta);
         let (n, n_observed) = (system.d_state, pattern.n_observed());
         let mut channels = Vec::with_capacity(pattern.sets().len());

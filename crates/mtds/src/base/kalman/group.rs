@@ -3,7 +3,7 @@
 //! What is known of a state, where it is handed on, is m (n values), then F by rows (n × n).
 
 use super::{Belief, Gains, GainsGradient, Means, Pattern, Pushes, StochasticLds};
-use crate::base::Drive;
+use crate::base::RolloutInputs;
 use crate::base::emission::{Group, Pull};
 use crate::kernel::{LANES, Lanes, Real};
 
@@ -31,7 +31,7 @@ impl<S: Lanes> GroupFilter<S> {
     }
 
     /// Runs the covariances, from what is known of the state or else from m_0 in θ.
-    pub(crate) fn run(&mut self, theta: &[S], start: Option<&[S]>, drive: Drive<'_, S>) {
+    pub(crate) fn run(&mut self, theta: &[S], start: Option<&[S]>, drive: RolloutInputs<'_, S>) {
         let n = self.lds.lds.d_state;
         let factor = start.map(|start| &start[n..]);
         self.gains.clear();
@@ -79,7 +79,7 @@ impl<S: Lanes> GroupFilter<S> {
     pub(crate) fn pull(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         group: &Group<S::Real>,
         pull: Pull<'_, S>,
         (d_theta, d_start, d_inputs): (&mut [S], &mut [S], &mut [S]),

@@ -46,7 +46,7 @@ pub use pattern::Pattern;
 pub use system::{Matrices, Pushes};
 
 use super::erased::{pull_back_apart, roll_out_apart};
-use super::{Base, BaseModel, Drive, Lds, Noise, NoiseForm, Trace, TraceGradient};
+use super::{Base, BaseModel, Lds, Noise, NoiseForm, RolloutInputs, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
 use crate::{Error, Result};
@@ -132,7 +132,7 @@ impl BaseModel for StochasticLds {
         &self,
         theta: &[S],
         start: Option<&[S]>,
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &mut Trace<S>,
     ) {
         let n = self.lds.d_state;
@@ -143,7 +143,7 @@ impl BaseModel for StochasticLds {
     fn adjoint<S: Scalar>(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {

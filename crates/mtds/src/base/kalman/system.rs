@@ -5,7 +5,7 @@ use crate::Result;
 use crate::base::erased::roll_out_apart;
 use crate::base::lds::transition;
 use crate::base::recurrent::pull_back_add;
-use crate::base::{BaseModel, Drive, InputMap, NoiseForm};
+use crate::base::{BaseModel, InputMap, NoiseForm, RolloutInputs};
 use crate::kernel::{Outlined, Scalar};
 
 /// The matrices of a linear system with process noise, row-major; one lane per particle.
@@ -78,7 +78,7 @@ impl<S: Scalar> Matrices<S> {
         let (n, p) = (lds.d_state, lds.d_obs);
         // A rollout of no steps derives A, Q and B.
         let mut trace = lds.trace(0);
-        roll_out_apart(lds, theta, None, Drive { inputs: &[], quiet: &[] }, &mut trace);
+        roll_out_apart(lds, theta, None, RolloutInputs { inputs: &[], quiet: &[] }, &mut trace);
         Self {
             d_state: n,
             d_obs: p,
@@ -101,7 +101,7 @@ impl<S: Scalar> Matrices<S> {
     ///
     /// # Errors
     /// Inputs that do not have d_input values per step.
-    pub fn pushes(&self, drive: Drive<'_, S>) -> Result<Pushes<S>> {
+    pub fn pushes(&self, drive: RolloutInputs<'_, S>) -> Result<Pushes<S>> {
         expect_len("inputs", drive.quiet.len() * self.d_input, drive.inputs.len())?;
         Ok(S::outline::<Push, _>((self, drive)))
     }
@@ -134,7 +134,7 @@ impl<S: Scalar> Matrices<S> {
 
 /// M u_t + v for every step.
 #[inline(always)]
-fn affine<S: Scalar>(matrix: &[S], bias: &[S], drive: Drive<'_, S>) -> Vec<S> {
+fn affine<S: Scalar>(matrix: &[S], bias: &[S], drive: RolloutInputs<'_, S>) -> Vec<S> {
     let (rows, n_time) = (bias.len(), drive.quiet.len());
     let m = matrix.len() / rows;
     let mut out = vec![S::zero(); n_time * rows];
@@ -155,7 +155,7 @@ fn affine<S: Scalar>(matrix: &[S], bias: &[S], drive: Drive<'_, S>) -> Vec<S> {
 
 /// Adds the gradients with respect to the matrix and the bias of [`affine`].
 #[inline(always)]
-fn affine_adjoint<S: Scalar>(d_out: &[S], drive: Drive<'_, S>, d_matrix: &mut [S], d_bias: &mut [S]) {
+fn affine_adjoint<S: Scalar>(d_out: &[S], drive: RolloutInputs<'_, S>, d_matrix: &mut [S], d_bias: &mut [S]) {
     let rows = d_bias.len();
     let m = d_matrix.len() / rows;
     for t in 0..drive.quiet.len() {
@@ -185,7 +185,7 @@ impl<S: Scalar> SystemGradient<S> {
         &self,
         (model, system): (&StochasticLds, &Matrices<S>),
         theta: &[S],
-        (d_pushes, drive): (&Pushes<S>, Drive<'_, S>),
+        (d_pushes, drive): (&Pushes<S>, RolloutInputs<'_, S>),
         d_theta: &mut [S],
     ) {
         let (n, places) = (system.d_state, model.lds.places());
@@ -247,11 +247,11 @@ impl<'a, S: Scalar> Outlined<(&'a StochasticLds, &'a [S])> for Derive {
 
 enum Push {}
 
-impl<'a, S: Scalar> Outlined<(&'a Matrices<S>, Drive<'a, S>)> for Push {
+impl<'a, S: Scalar> Outlined<(&'a Matrices<S>, RolloutInputs<'a, S>)> for Push {
     type Output = Pushes<S>;
 
     #[inline(always)]
-    fn run((system, drive): (&'a Matrices<S>, Drive<'a, S>)) -> Pushes<S> {
+    fn run((system, drive): (&'a Matrices<S>, RolloutInputs<'a, S>)) -> Pushes<S> {
         Pushes {
             states: affine(&system.input, &system.state_bias, drive),
             outputs: affine(&system.feedthrough, &system.offset, drive),

@@ -15,7 +15,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::emission::{Noise, NoiseForm};
-use super::{Base, BaseModel, Drive, Trace, TraceGradient};
+use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
 use crate::{Error, Result};
@@ -163,7 +163,7 @@ impl BaseModel for Lds {
         &self,
         theta: &[S],
         start: Option<&[S]>,
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &mut Trace<S>,
     ) {
         rollout::forward(self, theta, start, drive, trace);
@@ -173,7 +173,7 @@ impl BaseModel for Lds {
     fn adjoint<S: Scalar>(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {

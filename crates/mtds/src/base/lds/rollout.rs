@@ -11,7 +11,7 @@
 use super::transition;
 use super::{InputMap, Lds, Places};
 use crate::base::recurrent::pull_back_add;
-use crate::base::{Drive, Trace, TraceGradient};
+use crate::base::{RolloutInputs, Trace, TraceGradient};
 use crate::kernel::{Outlined, Scalar};
 
 /// Calls a function generic over the state size, with `0` standing for "known at run time only".
@@ -67,7 +67,7 @@ pub(super) fn forward<S: Scalar>(
     lds: &Lds,
     theta: &[S],
     start: Option<&[S]>,
-    drive: Drive<'_, S>,
+    drive: RolloutInputs<'_, S>,
     trace: &mut Trace<S>,
 ) {
     let (n, places) = (lds.d_state, lds.places());
@@ -102,7 +102,7 @@ fn input_matrix<S: Scalar>(lds: &Lds, theta: &[S], places: &Places, b: &mut [S])
 #[inline(always)]
 fn steps<S: Scalar, const N: usize>(
     s: &Matrices<'_, S>,
-    drive: Drive<'_, S>,
+    drive: RolloutInputs<'_, S>,
     states: &mut [S],
     outputs: &mut [S],
 ) {
@@ -154,7 +154,7 @@ struct SystemGradient<'a, S> {
 pub(super) fn adjoint<S: Scalar>(
     lds: &Lds,
     theta: &[S],
-    drive: Drive<'_, S>,
+    drive: RolloutInputs<'_, S>,
     trace: &Trace<S>,
     gradient: TraceGradient<'_, S>,
 ) {
@@ -189,7 +189,7 @@ pub(super) fn adjoint<S: Scalar>(
 #[inline(always)]
 fn steps_adjoint<S: Scalar, const N: usize>(
     s: &Matrices<'_, S>,
-    drive: Drive<'_, S>,
+    drive: RolloutInputs<'_, S>,
     states: &[S],
     d_outputs: &[S],
     d: &mut SystemGradient<'_, S>,

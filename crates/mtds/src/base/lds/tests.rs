@@ -93,7 +93,7 @@ impl Kernel for RolloutF32<'_> {
         let inputs: Vec<Pack<f32, A>> = self.inputs.iter().map(|&u| Pack::splat(u as f32)).collect();
         let quiet = vec![false; self.n_time];
         let mut trace = self.lds.trace(self.n_time);
-        self.lds.rollout(&theta, None, Drive { inputs: &inputs, quiet: &quiet }, &mut trace);
+        self.lds.rollout(&theta, None, RolloutInputs { inputs: &inputs, quiet: &quiet }, &mut trace);
         (0..LANES).flat_map(|l| trace.outputs.iter().map(move |y| f64::from(y.lane(l)))).collect()
     }
 }
@@ -112,7 +112,7 @@ impl Kernel for AdjointF32<'_> {
         let splat = |v: &[f64]| v.iter().map(|&x| Pack::<f32, A>::splat(x as f32)).collect::<Vec<_>>();
         let (theta, inputs, weights) = (splat(theta), splat(inputs), splat(self.weights));
         let quiet = vec![false; n_time];
-        let drive = Drive { inputs: &inputs, quiet: &quiet };
+        let drive = RolloutInputs { inputs: &inputs, quiet: &quiet };
         let mut trace = lds.trace(n_time);
         lds.rollout(&theta, None, drive, &mut trace);
         let (mut d_theta, mut d_start) = (vec![Pack::zero(); theta.len()], vec![Pack::zero(); lds.d_state]);
@@ -130,7 +130,7 @@ proptest! {
         let inputs = wave(n_time * lds.d_input, phase + 1.0);
         let weights = wave(n_time * lds.d_obs, phase + 2.0);
         let quiet = vec![false; n_time];
-        let drive = Drive { inputs: &inputs, quiet: &quiet };
+        let drive = RolloutInputs { inputs: &inputs, quiet: &quiet };
         let mut trace = lds.trace(n_time);
         lds.rollout(&theta, None, drive, &mut trace);
         let (mut d_theta, mut d_start) = (vec![0.0; theta.len()], vec![0.0; lds.d_state]);
@@ -207,7 +207,7 @@ fn check_adjoint(lds: &Lds, n_time: usize) {
         textbook(lds, theta, Some(start), &inputs, n_time).iter().zip(&weights).map(|(y, w)| y * w).sum()
     };
     let quiet = vec![false; n_time];
-    let drive = Drive { inputs: &inputs, quiet: &quiet };
+    let drive = RolloutInputs { inputs: &inputs, quiet: &quiet };
     let mut trace = lds.trace(n_time);
     lds.rollout(&theta, Some(&start), drive, &mut trace);
     let (mut d_theta, mut d_start) = (vec![0.0; theta.len()], vec![0.0; lds.d_state]);
@@ -238,7 +238,7 @@ fn quiet_steps_change_nothing() {
     let inputs = [1.0, 0.0, 0.0, 0.0];
     let roll = |quiet: [bool; 4]| {
         let mut trace = lds.trace(4);
-        lds.rollout(&theta, None, Drive { inputs: &inputs, quiet: &quiet }, &mut trace);
+        lds.rollout(&theta, None, RolloutInputs { inputs: &inputs, quiet: &quiet }, &mut trace);
         trace.outputs
     };
     assert_eq!(roll([false; 4]), roll([false, true, true, true]));
@@ -252,7 +252,12 @@ fn ten_thousand_steps_stay_finite() {
     theta[lds.places().state_bias].fill(0.0);
     let mut trace = lds.trace(10_000);
     let quiet = vec![true; 10_000];
-    lds.rollout(&theta, Some(&[1.0, 0.0, 0.0, 0.0]), Drive { inputs: &[], quiet: &quiet }, &mut trace);
+    lds.rollout(
+        &theta,
+        Some(&[1.0, 0.0, 0.0, 0.0]),
+        RolloutInputs { inputs: &[], quiet: &quiet },
+        &mut trace,
+    );
     let last = &trace.states[10_000 * 4..];
     let norm = last.iter().map(|x| x * x).sum::<f32>().sqrt();
     assert!((0.9..1.1).contains(&norm), "a rotation keeps the norm: {norm}");

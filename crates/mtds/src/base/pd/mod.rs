@@ -16,7 +16,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::emission::{Noise, NoiseForm};
-use super::{Base, BaseModel, Drive, Trace, TraceGradient};
+use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
 use crate::{Error, Result};
@@ -108,7 +108,7 @@ impl BaseModel for Pharmacodynamic {
         &self,
         theta: &[S],
         start: Option<&[S]>,
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &mut Trace<S>,
     ) {
         rollout::forward((self, theta, drive), start, trace);
@@ -118,7 +118,7 @@ impl BaseModel for Pharmacodynamic {
     fn adjoint<S: Scalar>(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {

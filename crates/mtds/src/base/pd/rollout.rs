@@ -8,11 +8,11 @@
 
 use super::Pharmacodynamic;
 use crate::base::recurrent::{add, pull_back_add, sigmoid_slope, split, split_mut};
-use crate::base::{BaseModel, Drive, Trace, TraceGradient, step_of};
+use crate::base::{BaseModel, RolloutInputs, Trace, TraceGradient, step_of};
 use crate::kernel::Scalar;
 
 /// What both directions need: the model, θ and the inputs.
-type Given<'a, S> = (&'a Pharmacodynamic, &'a [S], Drive<'a, S>);
+type SystemRun<'a, S> = (&'a Pharmacodynamic, &'a [S], RolloutInputs<'a, S>);
 
 /// k, U, g, c, σ(−c), e and d of one pack.
 struct Matrices<'a, S> {
@@ -53,7 +53,7 @@ fn prepare<S: Scalar>(pd: &Pharmacodynamic, theta: &[S], system: &mut [S]) {
 
 #[inline(always)]
 pub(super) fn forward<S: Scalar>(
-    (pd, theta, drive): Given<'_, S>,
+    (pd, theta, drive): SystemRun<'_, S>,
     start: Option<&[S]>,
     trace: &mut Trace<S>,
 ) {
@@ -98,7 +98,7 @@ struct SystemGradient<'a, S> {
 
 #[inline(always)]
 pub(super) fn adjoint<S: Scalar>(
-    (pd, theta, drive): Given<'_, S>,
+    (pd, theta, drive): SystemRun<'_, S>,
     trace: &Trace<S>,
     gradient: TraceGradient<'_, S>,
 ) {

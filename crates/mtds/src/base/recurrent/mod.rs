@@ -26,7 +26,7 @@ pub use tanh::{OrthogonalTanh, Tanh};
 pub(super) use products::{add, pull_back_add, sigmoid_slope, split, split_mut};
 
 use super::emission::{Noise, NoiseForm};
-use super::{Base, BaseModel, Drive, Trace, TraceGradient};
+use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
 use crate::{Error, Result};
@@ -224,7 +224,7 @@ impl<C: Cell> BaseModel for Recurrent<C> {
         &self,
         theta: &[S],
         start: Option<&[S]>,
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &mut Trace<S>,
     ) {
         rollout::forward((self, theta, drive), start, trace);
@@ -234,7 +234,7 @@ impl<C: Cell> BaseModel for Recurrent<C> {
     fn adjoint<S: Scalar>(
         &self,
         theta: &[S],
-        drive: Drive<'_, S>,
+        drive: RolloutInputs<'_, S>,
         trace: &Trace<S>,
         gradient: TraceGradient<'_, S>,
     ) {

@@ -7,22 +7,22 @@
 
 use super::products::add;
 use super::{Cell, CellGradient, CellView, Recurrent, readout};
-use crate::base::{BaseModel, Drive, Trace, TraceGradient, step_of};
+use crate::base::{BaseModel, RolloutInputs, Trace, TraceGradient, step_of};
 use crate::kernel::Scalar;
 
 /// What both directions need: the network, θ and the inputs.
-type Given<'a, C, S> = (&'a Recurrent<C>, &'a [S], Drive<'a, S>);
+type NetworkRun<'a, C, S> = (&'a Recurrent<C>, &'a [S], RolloutInputs<'a, S>);
 
 /// u_t, or nothing where all of it is zero.
 #[inline(always)]
-fn inputs_at<S>(drive: Drive<'_, S>, t: usize, width: usize) -> Option<&[S]> {
+fn inputs_at<S>(drive: RolloutInputs<'_, S>, t: usize, width: usize) -> Option<&[S]> {
     let inputs = drive.inputs;
     if width == 0 || drive.quiet[t] { None } else { Some(&inputs[t * width..(t + 1) * width]) }
 }
 
 #[inline(always)]
 pub(super) fn forward<C: Cell, S: Scalar>(
-    (net, theta, drive): Given<'_, C, S>,
+    (net, theta, drive): NetworkRun<'_, C, S>,
     start: Option<&[S]>,
     trace: &mut Trace<S>,
 ) {
@@ -48,7 +48,7 @@ pub(super) fn forward<C: Cell, S: Scalar>(
 
 #[inline(always)]
 pub(super) fn adjoint<C: Cell, S: Scalar>(
-    (net, theta, drive): Given<'_, C, S>,
+    (net, theta, drive): NetworkRun<'_, C, S>,
     trace: &Trace<S>,
     gradient: TraceGradient<'_, S>,
 ) {

@@ -18,9 +18,10 @@ pub use proposals::Proposal;
 
 use super::rules::{GroupRules, NoiseRule, NoiseSteps};
 use super::{Objective, ParameterGroup, StepReport};
+use crate::engine::normalised;
 use crate::family::Family;
 use crate::random::{Random, ShiftedSobol, stream};
-use crate::system::{OwnBatch, OwnCodes, OwnPull, System};
+use crate::system::{Codes, Importance, OwnBatch, OwnPull, OwnWeights, System};
 use crate::{Error, Result};
 use proposals::Draws;
 
@@ -35,7 +36,7 @@ const LOG_NEGLIGIBLE: f64 = -28.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Adapted {
-    /// Codes K per sequence and step, rounded up to whole packs.
+    /// Codes K per sequence and step.
     pub particles: usize,
     /// What moves log s.
     pub noise: NoiseRule,
@@ -146,13 +147,18 @@ impl AdaptedObjective {
 
     /// Bound and gradient of −L/N for draws made with `seed`; moves the proposals.
     fn step(&mut self, parameters: &[f32], gradient: &mut [f32], seed: u64) -> AdaptedStep {
-        let k = OwnCodes::round_up(self.settings.particles);
+        let k = self.settings.particles.max(1);
         let draws = draw_all(&self.proposals, &mut self.sobol, k, seed);
         let codes = own_codes(&draws, k, self.model.d_code());
-        let weigh = |i: usize, likelihoods: &[f64], weights: &mut [f64]| {
-            normalise(likelihoods, &draws[i].log_ratios, weights);
-        };
-        let found = self.model.own_gradient(parameters, &codes, &self.batch, OwnPull::Parameters(&weigh));
+        let log_ratios: Vec<f64> = draws.iter().flat_map(|draws| &draws.log_ratios).copied().collect();
+        let code_of: Vec<usize> = (0..draws.len()).collect();
+        let weights = OwnWeights::Importance(Importance {
+            temperature: 1.0,
+            log_ratios: &log_ratios,
+            code_of: &code_of,
+            log_negligible: LOG_NEGLIGIBLE,
+        });
+        let found = self.model.own_gradient(parameters, &codes, &self.batch, OwnPull::Parameters(weights));
         let scale = -1.0 / self.batch.n_seq() as f32;
         gradient.iter_mut().zip(&found.parameters).for_each(|(g, d)| *g = scale * d);
         let weights = found.weights.par_chunks_exact(k).zip(&draws);
@@ -183,13 +189,14 @@ impl AdaptedObjective {
         (particles, rate): (usize, f64),
         round: u64,
     ) -> AdaptedStep {
-        let k = OwnCodes::round_up(particles);
+        let k = particles.max(1);
         let draws = draw_all(proposals, &mut self.sobol, k, FIXED + round);
         let codes = own_codes(&draws, k, self.model.d_code());
         let found = self.model.own_gradient(parameters, &codes, batch, OwnPull::Nothing);
         let mut weights = vec![0.0; found.log_likelihoods.len()];
         for (i, w) in weights.chunks_exact_mut(k).enumerate() {
-            normalise(&found.log_likelihoods[i * k..(i + 1) * k], &draws[i].log_ratios, w);
+            let likelihoods = &found.log_likelihoods[i * k..(i + 1) * k];
+            normalised(likelihoods, &draws[i].log_ratios, (1.0, LOG_NEGLIGIBLE), w);
             proposals[i].follow(&draws[i].codes, w, rate);
         }
         summarise(&found.log_likelihoods, &weights, &draws, k)
@@ -227,24 +234,8 @@ fn draw_all(proposals: &[Proposal], sobol: &mut ShiftedSobol, k: usize, seed: u6
     .collect()
 }
 
-fn own_codes(draws: &[Draws], k: usize, d_code: usize) -> OwnCodes {
-    OwnCodes::from_fn(draws.len(), k, d_code, |i, m, d| draws[i].codes[m * d_code + d])
-}
-
-/// w_k ∝ exp(ℓ_k + log ratio_k); all zero where nothing is possible.
-fn normalise(likelihoods: &[f64], log_ratios: &[f64], weights: &mut [f64]) {
-    let mut largest = f64::NEG_INFINITY;
-    for ((w, l), r) in weights.iter_mut().zip(likelihoods).zip(log_ratios) {
-        *w = l + r;
-        largest = largest.max(*w);
-    }
-    let mut total = 0.0;
-    for w in weights.iter_mut() {
-        let relative = *w - largest;
-        *w = if relative > LOG_NEGLIGIBLE { relative.exp() } else { 0.0 };
-        total += *w;
-    }
-    weights.iter_mut().for_each(|w| *w /= total.max(f64::MIN_POSITIVE));
+fn own_codes(draws: &[Draws], k: usize, d_code: usize) -> Codes {
+    Codes::from_fn(draws.len() * k, d_code, |m, d| draws[m / k].codes[m % k * d_code + d])
 }
 
 fn summarise(likelihoods: &[f64], weights: &[f64], draws: &[Draws], k: usize) -> AdaptedStep {

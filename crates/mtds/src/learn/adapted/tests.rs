@@ -67,7 +67,7 @@ fn likelihoods_and_code_gradients_agree_with_central_differences() {
     let (model, batch) = (model(), OwnBatch::new(&family(true)));
     let at = |i: usize, m: usize, d: usize| (i as f64 - 1.0) * 0.3 + (m as f64 * 0.37 + d as f64).sin();
     let run = |shift: [f64; 2]| {
-        let codes = OwnCodes::from_fn(3, 16, 2, |i, m, d| at(i, m, d) + shift[d]);
+        let codes = Codes::from_fn(3 * 16, 2, |m, d| at(m / 16, m % 16, d) + shift[d]);
         model.own_gradient(model.parameters(), &codes, &batch, OwnPull::Codes)
     };
     let here = run([0.0, 0.0]);

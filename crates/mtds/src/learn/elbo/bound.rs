@@ -13,10 +13,8 @@
 //! Differs from \[3\]: β ≠ 1 leaves the share 1 − β of the score of q in the bound, so that only the share β of it
 //! turns into v².
 
-use rayon::prelude::*;
-
 use super::{Estimator, Gaussians, WeightedGradient};
-use crate::system::{OwnBatch, OwnCodes, OwnPull, OwnResult, System};
+use crate::system::{Codes, Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, System};
 
 /// What is maximised at one step.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +45,7 @@ pub(crate) struct Coded {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drawn<'a> {
     pub(crate) beliefs: &'a Gaussians,
-    /// ε, N × S × k; S fills whole packs.
+    /// ε, N × S × k.
     pub(crate) noise: &'a [f64],
 }
 
@@ -83,9 +81,9 @@ impl Drawn<'_> {
     }
 
     /// The codes that sequences are scored with.
-    fn own_codes(&self, code_of: &[usize]) -> OwnCodes {
-        let at = |i: usize, s: usize, d: usize| self.code(code_of[i], s, d);
-        OwnCodes::from_fn(code_of.len(), self.n_draws(), self.beliefs.d_code, at)
+    fn own_codes(&self, code_of: &[usize]) -> Codes {
+        let n = self.n_draws();
+        Codes::from_fn(code_of.len() * n, self.beliefs.d_code, |m, d| self.code(code_of[m / n], m % n, d))
     }
 
     /// r_js of code j, S values; constants of p and q cancel.
@@ -169,9 +167,8 @@ fn evidence_bound(
     terms: Terms,
 ) -> Evaluation {
     let share = terms.temperature / drawn.n_draws() as f64;
-    let weigh = |_: usize, _: &[f64], weights: &mut [f64]| weights.fill(share);
     let codes = drawn.own_codes(&data.code_of);
-    let found = model.own_gradient(parameters, &codes, &data.batch, OwnPull::Both(&weigh));
+    let found = model.own_gradient(parameters, &codes, &data.batch, OwnPull::Both(OwnWeights::Equal(share)));
     let mut beliefs = pull_to_beliefs(&found, drawn, &data.code_of);
     let q = drawn.beliefs;
     for at in 0..q.mean.len() {
@@ -211,20 +208,16 @@ fn importance_bound(
 ) -> Evaluation {
     let s = drawn.n_draws();
     let codes = drawn.own_codes(&data.code_of);
-    let ratios: Vec<Vec<f64>> =
-        (0..drawn.beliefs.len()).into_par_iter().map(|j| drawn.log_ratios(j)).collect();
-    let shares_codes = data.code_of.len() > drawn.beliefs.len();
-    // Weights belong to a code: where it has several sequences, all of them are scored before any is weighed.
-    let known = shares_codes.then(|| {
-        let found = model.own_gradient(parameters, &codes, &data.batch, OwnPull::Nothing);
-        by_code(&found.log_likelihoods, &data.code_of, drawn)
+    let beta = terms.divergence_weight;
+    let ratios = (0..drawn.beliefs.len()).flat_map(|j| drawn.log_ratios(j));
+    let log_ratios: Vec<f64> = ratios.map(|r| beta * r).collect();
+    let weights = OwnWeights::Importance(Importance {
+        temperature: terms.temperature,
+        log_ratios: &log_ratios,
+        code_of: &data.code_of,
+        log_negligible: f64::NEG_INFINITY,
     });
-    let weigh = |i: usize, likelihoods: &[f64], weights: &mut [f64]| {
-        let j = data.code_of[i];
-        let likelihoods = known.as_ref().map_or(likelihoods, |all| &all[j * s..(j + 1) * s]);
-        normalise(likelihoods, &ratios[j], terms, weights);
-    };
-    let found = model.own_gradient(parameters, &codes, &data.batch, OwnPull::Both(&weigh));
+    let found = model.own_gradient(parameters, &codes, &data.batch, OwnPull::Both(weights));
     let totals = by_code(&found.log_likelihoods, &data.code_of, drawn);
     let weights = weights_by_code(&found.weights, &data.code_of, drawn);
     let sizes = weights.chunks_exact(s).map(|w| 1.0 / w.iter().map(|w| w * w).sum::<f64>());
@@ -239,17 +232,6 @@ fn importance_bound(
         },
         parameters: found.parameters.iter().map(|d| tau * d).collect(),
     }
-}
-
-/// v_s ∝ exp(τ ℓ_s + β r_s).
-fn normalise(likelihoods: &[f64], ratios: &[f64], terms: Terms, weights: &mut [f64]) {
-    for ((w, l), r) in weights.iter_mut().zip(likelihoods).zip(ratios) {
-        *w = terms.temperature * l + terms.divergence_weight * r;
-    }
-    let largest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    weights.iter_mut().for_each(|w| *w = (*w - largest).exp());
-    let total: f64 = weights.iter().sum();
-    weights.iter_mut().for_each(|w| *w /= total);
 }
 
 /// The weights of each code, N × S: all sequences of a code have the same.

@@ -13,7 +13,6 @@ use crate::generator::Skip;
 use crate::learn::rules::holds_weights;
 use crate::learn::{Objective, ParameterGroup, StepReport};
 use crate::random::Random;
-use crate::system::OwnCodes;
 
 /// Spread of means below which a dimension has nothing to rescale.
 const LEAST_SPREAD: f64 = 1e-6;
@@ -55,7 +54,7 @@ impl VariationalObjective {
     ) -> Result<Evaluation> {
         let (model, beliefs) = parameters.split_at(self.model.n_parameters());
         let q = self.beliefs.gaussians(beliefs, places)?;
-        let n_draws = OwnCodes::round_up(self.settings.draws);
+        let n_draws = self.settings.draws;
         let spacing = spacing(terms.estimator);
         let noise = standard_normals(&mut self.sobol, (q.len(), n_draws, q.d_code), spacing, seed);
         let drawn = Drawn { beliefs: &q, noise: &noise };
@@ -154,7 +153,7 @@ impl Objective for VariationalObjective {
                 let (data, network) = &mut **held_out;
                 let all: Vec<usize> = (0..data.batch.n_seq()).collect();
                 let q = network.gaussians(beliefs, &all)?;
-                let n_draws = OwnCodes::round_up(self.settings.held_out_draws);
+                let n_draws = self.settings.held_out_draws;
                 let sizes = (q.len(), n_draws, q.d_code);
                 let noise = standard_normals(&mut self.sobol, sizes, Spacing::Even, FIXED);
                 let drawn = Drawn { beliefs: &q, noise: &noise };

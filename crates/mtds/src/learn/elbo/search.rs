@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use super::{Beliefs, FIXED, VariationalObjective};
 use crate::kernel::normal;
 use crate::random::stream;
-use crate::system::{OwnCodes, OwnPull};
+use crate::system::{Codes, OwnPull};
+
+/// Points of a search come in blocks, which some engines work on together.
+const BLOCK: usize = 16;
 
 /// When to search, and among how many points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +26,7 @@ pub struct CodeSearch {
     pub every: u64,
     /// The last step at which to search.
     pub until: u64,
-    /// Points M, rounded up so that they and the mean fill whole packs.
+    /// Points M, rounded up so that they and the mean are a multiple of sixteen.
     pub points: usize,
 }
 
@@ -41,7 +44,7 @@ impl VariationalObjective {
             return;
         }
         let k = free.d_code;
-        let n_points = OwnCodes::round_up(search.points + 1);
+        let n_points = (search.points + 1).next_multiple_of(BLOCK);
         let points = self.search_points(n_points, step);
         let (model, beliefs) = parameters.split_at_mut(self.model.n_parameters());
         let candidate = |j: usize, m: usize, d: usize| match m {
@@ -49,7 +52,8 @@ impl VariationalObjective {
             _ => points[m * k + d],
         };
         let code_of = &self.data.code_of;
-        let codes = OwnCodes::from_fn(code_of.len(), n_points, k, |i, m, d| candidate(code_of[i], m, d));
+        let at = |m: usize, d: usize| candidate(code_of[m / n_points], m % n_points, d);
+        let codes = Codes::from_fn(code_of.len() * n_points, k, at);
         let found = self.model.own_gradient(model, &codes, &self.data.batch, OwnPull::Nothing);
         let terms = self.terms(step);
         let value = |j: usize, m: usize| {

@@ -78,7 +78,7 @@ impl Default for GroupRule {
 pub struct Variational {
     /// Which bound is maximised.
     pub estimator: Estimator,
-    /// Draws S per code and step, rounded up to whole packs.
+    /// Draws S per code and step, one at least.
     pub draws: usize,
     /// Codes per step, chosen at random; `None` for all. Adam's momentum moves the others along for a few steps more.
     pub batch: Option<usize>,

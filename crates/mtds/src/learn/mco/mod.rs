@@ -8,8 +8,6 @@
 //! weights, or resamples a few particles per sequence; particles that several sequences chose are rolled
 //! out once. The loss is −L/N plus, if asked for, a prior on log s.
 
-mod weigh;
-
 use serde::{Deserialize, Serialize};
 
 use super::rules::{GroupRules, NoiseRule, NoiseSteps};
@@ -17,7 +15,7 @@ use super::{Objective, ParameterGroup, Schedule, StepReport};
 use crate::base::emission::Batch;
 use crate::family::Family;
 use crate::random::{Random, ShiftedSobol};
-use crate::system::{CodePacks, LogLikelihoods, System, Weights};
+use crate::system::{Codes, Scores, System, Weights};
 use crate::{Error, Result};
 
 /// Which particles carry the gradient.
@@ -72,7 +70,7 @@ pub struct MonteCarloObjective {
     sobol: ShiftedSobol,
     noise: NoiseSteps,
     /// Scores of the last step; kept for its memory.
-    table: LogLikelihoods,
+    scores: Scores,
 }
 
 impl MonteCarloObjective {
@@ -94,7 +92,7 @@ impl MonteCarloObjective {
         let (batch, held_out) = (arrange(family)?, held_out.map(arrange).transpose()?);
         let sobol = ShiftedSobol::new(model.d_code())?;
         let noise = NoiseSteps::new(&model, &settings.noise, family);
-        Ok(Self { model, batch, held_out, settings, sobol, noise, table: LogLikelihoods::default() })
+        Ok(Self { model, batch, held_out, settings, sobol, noise, scores: Scores::default() })
     }
 
     /// The architecture that is being learned.
@@ -110,31 +108,20 @@ impl MonteCarloObjective {
     pub fn gradient_at(
         &mut self,
         parameters: &[f32],
-        codes: &CodePacks<f32>,
+        codes: &Codes,
         uniforms: &[f64],
         gradient: &mut [f32],
     ) -> MonteCarloStep {
-        let n_seq = self.batch.n_seq as f64;
-        let scores = &mut self.table;
+        let scores = &mut self.scores;
         self.model.log_likelihoods_into(parameters, codes, &self.batch, scores);
-        let summary = weigh::summarise(scores);
-        let found = match self.settings.carriers {
-            Carriers::Weighted => {
-                weigh::to_weights(scores, &summary, 1.0 / n_seq);
-                self.model.gradient(parameters, codes, &self.batch, Weights::Dense(scores))
-            }
-            Carriers::Resampled(per_sequence) => {
-                let chosen = weigh::resample(scores, &summary, per_sequence, uniforms);
-                let codes = codes.select(&chosen.particles);
-                self.model.gradient(parameters, &codes, &self.batch, Weights::Sparse(&chosen.pulls))
-            }
+        let (log_evidence, ess) = (scores.log_evidence().to_vec(), scores.ess().to_vec());
+        let weights = match self.settings.carriers {
+            Carriers::Weighted => Weights::Normalised(scores),
+            Carriers::Resampled(per_sequence) => Weights::Resampled { scores, per_sequence, uniforms },
         };
+        let found = self.model.gradient(parameters, codes, &self.batch, weights);
         gradient.iter_mut().zip(&found.parameters).for_each(|(g, d)| *g = -d);
-        MonteCarloStep {
-            log_evidence: summary.log_evidence,
-            ess: summary.ess,
-            weighted_log_likelihood: found.weighted_log_likelihood,
-        }
+        MonteCarloStep { log_evidence, ess, weighted_log_likelihood: found.weighted_log_likelihood }
     }
 }
 
@@ -185,8 +172,8 @@ impl Objective for MonteCarloObjective {
         let Some(held_out) = &self.held_out else { return Ok(None) };
         let shift = vec![0.5; self.model.d_code()];
         let codes = self.sobol.shifted(self.settings.validation_particles, &shift);
-        let summary = weigh::summarise(&self.model.log_likelihoods(parameters, &codes, held_out));
-        Ok(Some(summary.log_evidence.iter().sum::<f64>() / held_out.n_observed as f64))
+        let scores = self.model.log_likelihoods(parameters, &codes, held_out);
+        Ok(Some(scores.log_evidence().iter().sum::<f64>() / held_out.n_observed as f64))
     }
 
     fn state(&self) -> serde_json::Value {

@@ -107,7 +107,7 @@ impl Kernel for InPacks<'_> {
         let scaled = |&x: &f64| Pack::<f64, A>::from_fn(|l| x * (1.0 - l as f64 / 100.0));
         let theta: Vec<_> = case.theta.iter().map(scaled).collect();
         let (start, factor, inputs) = (splat(&case.start), splat(&case.start_factor), splat(&case.inputs));
-        let drive = Drive { inputs: &inputs, quiet: &case.quiet };
+        let drive = RolloutInputs { inputs: &inputs, quiet: &case.quiet };
         let sequences = sequences(case).map(|(w, y)| (Pack::splat(w), y));
         let given = (&theta[..], &start[..], &factor[..]);
         let (total, d_theta, d_start) =
@@ -152,7 +152,7 @@ fn wrong_sizes_are_named() {
     assert!(said(Gains::new(&StochasticLds::new(0, 1, 0), &[], &other, None)).contains("found 0"));
     let gains = Gains::new(&case.model, &case.theta, &pattern, None).unwrap();
     let (pushes, mut means) = (gains.system().pushes(case.drive()).unwrap(), Means::new(&gains));
-    assert!(gains.system().pushes(Drive { inputs: &[], quiet: &[false] }).is_err());
+    assert!(gains.system().pushes(RolloutInputs { inputs: &[], quiet: &[false] }).is_err());
     assert!(gains.means(&pushes, Some(&[0.0]), &case.values, &mut means).is_err());
     assert!(gains.means(&pushes, None, &case.values[1..], &mut means).is_err());
     let mut broken = case.values.clone();

@@ -27,8 +27,8 @@ fn belief_after(head: &Case) -> (Matrices<f64>, Belief<f64>) {
     (gains.system().clone(), gains.belief(&means, head.quiet.len()).unwrap())
 }
 
-fn future_drive(case: &Case, n_seen: usize) -> Drive<'_, f64> {
-    Drive { inputs: &case.inputs[n_seen * case.model.lds.d_input..], quiet: &case.quiet[n_seen..] }
+fn future_drive(case: &Case, n_seen: usize) -> RolloutInputs<'_, f64> {
+    RolloutInputs { inputs: &case.inputs[n_seen * case.model.lds.d_input..], quiet: &case.quiet[n_seen..] }
 }
 
 fn close(got: &[f64], want: &[f64], slack: f64) {
@@ -87,7 +87,7 @@ struct Draws<'a> {
     model: &'a StochasticLds,
     theta: &'a [f64],
     belief: &'a Belief<f64>,
-    drive: Drive<'a, f64>,
+    drive: RolloutInputs<'a, f64>,
     n_packs: usize,
 }
 
@@ -99,7 +99,7 @@ impl Kernel for Draws<'_> {
         let (p, system) = (self.model.lds.d_obs, Matrices::new(self.model, &splat(self.theta)).unwrap());
         let belief = Belief { mean: splat(&self.belief.mean), factor: splat(&self.belief.factor) };
         let inputs = splat(self.drive.inputs);
-        let drive = Drive { inputs: &inputs, quiet: self.drive.quiet };
+        let drive = RolloutInputs { inputs: &inputs, quiet: self.drive.quiet };
         let size = self.drive.quiet.len() * p;
         let (mut sums, mut products) = (vec![0.0; size], vec![0.0; size * size]);
         let mut random = stream(7, 3);
@@ -148,7 +148,7 @@ fn draws_have_the_exact_mean_and_covariance() {
 fn wrong_beliefs_are_refused() {
     let case = Case::new([2, 1, 0, 3], FORMS[0], 0.1);
     let (system, mut belief) = belief_after(&case);
-    let drive = Drive { inputs: &[], quiet: &[true; 2] };
+    let drive = RolloutInputs { inputs: &[], quiet: &[true; 2] };
     assert_eq!(system.outlook(&belief, drive).unwrap().means.len(), 2);
     belief.factor.pop();
     assert!(system.outlook(&belief, drive).is_err());

@@ -30,7 +30,7 @@ struct Outcome {
 fn run<R: Real>(case: &Case) -> Outcome {
     let [theta, start, factor, inputs, values] =
         [&case.theta, &case.start, &case.start_factor, &case.inputs, &case.values].map(|v| narrow::<R>(v));
-    let (pattern, drive) = (case.pattern(), Drive { inputs: &inputs, quiet: &case.quiet });
+    let (pattern, drive) = (case.pattern(), RolloutInputs { inputs: &inputs, quiet: &case.quiet });
     let sequences = [(R::one(), values)];
     let given = (&theta[..], &start[..], &factor[..]);
     let (total, d_theta, _) = weighted_gradient(&case.model, given, &pattern, drive, &sequences);

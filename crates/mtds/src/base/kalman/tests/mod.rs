@@ -7,7 +7,7 @@ mod gradient;
 mod long;
 
 use super::*;
-use crate::base::{Drive, InputMap};
+use crate::base::{InputMap, RolloutInputs};
 use crate::kernel::Scalar;
 
 /// Numbers that look random and are the same every time; as a matrix they have full rank.
@@ -68,8 +68,8 @@ impl Case {
         Pattern::new(&self.mask, self.model.lds.d_obs).unwrap()
     }
 
-    fn drive(&self) -> Drive<'_, f64> {
-        Drive { inputs: &self.inputs, quiet: &self.quiet }
+    fn drive(&self) -> RolloutInputs<'_, f64> {
+        RolloutInputs { inputs: &self.inputs, quiet: &self.quiet }
     }
 
     fn log_likelihood(&self) -> f64 {
@@ -86,7 +86,7 @@ fn weighted_gradient<S: Scalar>(
     model: &StochasticLds,
     (theta, start, start_factor): (&[S], &[S], &[S]),
     pattern: &Pattern,
-    drive: Drive<'_, S>,
+    drive: RolloutInputs<'_, S>,
     sequences: &[(S, Vec<S::Real>)],
 ) -> (S, Vec<S>, Vec<S>) {
     let gains = Gains::new(model, theta, pattern, Some(start_factor)).unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::family::{Sequence, Signal};
-use crate::system::{OwnCodes, OwnPull};
+use crate::system::{Codes, OwnPull};
 
 /// One code dimension, so that the evidence is an integral on a line.
 fn narrow() -> System {
@@ -14,7 +14,7 @@ fn narrow() -> System {
 fn evidence(model: &System, batch: &OwnBatch) -> Vec<f64> {
     let (n, h) = (1600, 0.01);
     let z = |s: usize| (s as f64 - n as f64 / 2.0) * h;
-    let codes = OwnCodes::from_fn(batch.n_seq(), n, 1, |_, s, _| z(s));
+    let codes = Codes::from_fn(batch.n_seq() * n, 1, |m, _| z(m % n));
     let found = model.own_gradient(model.parameters(), &codes, batch, OwnPull::Nothing);
     let of_sequence = |likelihoods: &[f64]| {
         let terms: Vec<f64> = likelihoods.iter().enumerate().map(|(s, l)| l - 0.5 * z(s) * z(s)).collect();

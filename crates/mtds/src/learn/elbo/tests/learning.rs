@@ -7,7 +7,7 @@ use crate::family::{Sequence, Signal};
 use crate::front::Front;
 use crate::learn::rules::log_noise_places;
 use crate::learn::{Checkpoint, ScalingRule};
-use crate::system::{OwnCodes, OwnPull};
+use crate::system::{Codes, OwnPull};
 
 fn hard(steps: u64, ending: HardEnding) -> Option<HardPhase> {
     Some(HardPhase { steps, std_dev: 0.01, ending })
@@ -57,7 +57,8 @@ fn rescaling_keeps_every_likelihood_and_gives_codes_unit_spread() {
         let mut trainer = trainer(settings, plan(60, 1e-2));
         let outcome = trainer.run(&mut |p| go_on(p)).unwrap();
         let fitted = trainer.into_objective().fitted(outcome).unwrap();
-        let codes = OwnCodes::from_fn(3, 16, 2, |j, s, d| {
+        let codes = Codes::from_fn(3 * 16, 2, |m, d| {
+            let (j, s) = (m / 16, m % 16);
             fitted.codes.mean_of(j)[d] + (s as f64 - 8.0) * fitted.codes.log_std_dev_of(j)[d].exp()
         });
         let batch = OwnBatch::new(&family(false));
@@ -84,7 +85,7 @@ fn a_search_jumps_to_the_best_point_and_only_upwards() {
     let n_model = objective.model().n_parameters();
     parameters[n_model..n_model + 4].fill(6.0); // two codes far out, where the prior alone sends them back
     let value = |parameters: &[f32]| {
-        let codes = OwnCodes::from_fn(3, 16, 2, |j, _, d| f64::from(parameters[n_model + 2 * j + d]));
+        let codes = Codes::from_fn(3 * 16, 2, |m, d| f64::from(parameters[n_model + 2 * (m / 16) + d]));
         let batch = OwnBatch::new(&family(true));
         let found = model().own_gradient(&parameters[..n_model], &codes, &batch, OwnPull::Nothing);
         let prior =

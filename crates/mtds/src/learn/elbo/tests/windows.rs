@@ -1,15 +1,16 @@
 //! Truncated back-propagation: the same likelihoods, gradients that stop where windows begin.
 
 use super::*;
-use crate::base::Drive;
-use crate::system::{OwnCodes, OwnPull, OwnResult};
+use crate::base::RolloutInputs;
+use crate::system::{Codes, OwnPull, OwnResult, OwnWeights};
 
 const WINDOW: usize = 3;
 
 fn run(model: &System, batch: &OwnBatch) -> OwnResult {
-    let codes = OwnCodes::from_fn(3, 16, 2, |i, s, d| 0.3 * (i + d) as f64 + (s as f64 * 0.2).sin() - 0.4);
-    let first = |_: usize, _: &[f64], weights: &mut [f64]| weights[0] = 1.0;
-    model.own_gradient(model.parameters(), &codes, batch, OwnPull::Both(&first))
+    let value = |i: usize, s: usize, d: usize| 0.3 * (i + d) as f64 + (s as f64 * 0.2).sin() - 0.4;
+    let codes = Codes::from_fn(3 * 16, 2, |m, d| value(m / 16, m % 16, d));
+    let first: Vec<f64> = (0..3 * 16).map(|m| f64::from(u8::from(m % 16 == 0))).collect();
+    model.own_gradient(model.parameters(), &codes, batch, OwnPull::Both(OwnWeights::Fixed(&first)))
 }
 
 #[test]
@@ -47,7 +48,7 @@ fn twin(model: &System, phi: &[f64], starts: &mut Vec<Vec<f64>>) -> f64 {
             let quiet = vec![false; range.len()];
             let mut trace = base.trace::<f64>(range.len());
             let start = (from > 0).then(|| starts[place].clone());
-            let drive = Drive { inputs: drive_inputs.values(), quiet: &quiet };
+            let drive = RolloutInputs { inputs: drive_inputs.values(), quiet: &quiet };
             base.roll_out(&theta, start.as_deref(), drive, &mut trace);
             place += usize::from(from > 0);
             if record {

@@ -2,22 +2,16 @@
 //!
 //! Sequences of unequal length are padded at their end; what the padding gives is cut off, and its gradient is zero.
 
-use super::{Front, FrontStart, InputSkip, Layers};
 use crate::Result;
+use crate::base::emission::{Batch, Group};
+use crate::engine::{OwnBatch, Trial};
+use crate::front::{Front, FrontReading, FrontStart, InputSkip, Layers};
 use crate::kernel::Panels;
 use crate::layer::{DenseTape, DenseWeights, Gradient, GruTape, GruWeights, Layer};
+use crate::system::System;
 
 /// Why layers cannot fail: their sizes come from one front, and its parameters and sequences were checked.
 const FITS: &str = "sizes of the front were checked";
-
-/// One sequence as the front reads it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FrontReading<'a> {
-    /// n_time × d_input, in model units.
-    pub inputs: &'a [f32],
-    /// By step of the seed: outputs, 0 where missing, then 1 where observed; empty where nothing is encoded.
-    pub seed: &'a [f32],
-}
 
 /// What a pass leaves for its adjoint; reused, it keeps its memory.
 #[derive(Clone, Debug, Default)]
@@ -175,4 +169,54 @@ impl Front {
         }
         Ok(())
     }
+}
+
+/// The front after a pass over the sequences of a batch; nothing without one.
+#[derive(Debug)]
+pub(super) struct Driven {
+    pass: FrontPass,
+}
+
+impl Driven {
+    /// Runs the front over the groups of a batch.
+    pub(super) fn of_groups(trial: Trial<'_>, batch: &Batch<f32>) -> Option<Self> {
+        let readings = batch.groups.iter().map(|g| FrontReading { inputs: &g.inputs, seed: &g.seed });
+        Self::run(trial, &readings.collect::<Vec<_>>())
+    }
+
+    /// Runs the front over whole sequences, however they are cut into windows.
+    pub(super) fn of_own(trial: Trial<'_>, batch: &OwnBatch) -> Option<Self> {
+        trial.system.spec().front?;
+        let windows = || (0..batch.n_seq()).map(|i| batch.windows(i));
+        let inputs: Vec<Vec<f32>> = windows().map(joined_inputs).collect();
+        let readings = windows().zip(&inputs).map(|(windows, inputs)| {
+            let seed = windows.first().map_or(&[][..], |first| &first.seed);
+            FrontReading { inputs, seed }
+        });
+        Self::run(trial, &readings.collect::<Vec<_>>())
+    }
+
+    fn run(trial: Trial<'_>, readings: &[FrontReading<'_>]) -> Option<Self> {
+        let front = trial.system.spec().front?;
+        let mut pass = FrontPass::default();
+        front.run(&trial.parameters[trial.system.front_range()], readings, &mut pass);
+        Some(Self { pass })
+    }
+
+    /// What drives the base model in sequence, or group, `i`: n_time × d_input of the base model.
+    pub(super) fn features(&self, i: usize) -> &[f32] {
+        &self.pass.features[i]
+    }
+
+    /// Adds what gradients with respect to features give to that of the front's parameters.
+    pub(super) fn pull(driven: Option<Self>, system: &System, d_features: &[Vec<f32>], gradient: &mut [f32]) {
+        if let (Some(front), Some(mut driven)) = (system.spec().front, driven) {
+            front.adjoint(d_features, &mut driven.pass, &mut gradient[system.front_range()]);
+        }
+    }
+}
+
+/// The inputs of all windows.
+fn joined_inputs(windows: &[Group<f32>]) -> Vec<f32> {
+    windows.iter().flat_map(|window| &window.inputs).copied().collect()
 }

@@ -1,0 +1,93 @@
+//! The engine on this machine's processor: codes in the lanes of packs, work in chunks over the threads.
+
+mod density;
+mod front;
+mod own;
+mod packs;
+mod shared;
+mod states;
+mod table;
+
+#[cfg(test)]
+pub(crate) use front::FrontPass;
+pub(crate) use table::Table;
+
+use super::{
+    Codes, Engine, Gradient, Observed, Outlook, OwnBatch, OwnPull, OwnResult, PointEvaluator, Rollout,
+    Scores, Starts, StepsAhead, Trial, Weights,
+};
+use crate::base::emission::Batch;
+use crate::family::Signal;
+use crate::front::FrontReading;
+use crate::random::Random;
+use crate::system::System;
+
+/// The processor, with the threads of the pool that it is called in.
+#[derive(Debug)]
+pub(crate) struct Cpu;
+
+impl Engine for Cpu {
+    fn score(&self, trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores: &mut Scores) {
+        shared::score(trial, codes, batch, scores);
+    }
+
+    fn gradient(
+        &self,
+        trial: Trial<'_>,
+        codes: &Codes,
+        batch: &Batch<f32>,
+        weights: Weights<'_>,
+    ) -> Gradient {
+        shared::gradient(trial, codes, batch, weights)
+    }
+
+    fn own(&self, trial: Trial<'_>, codes: &Codes, batch: &OwnBatch, pull: OwnPull<'_>) -> OwnResult {
+        own::own(trial, codes, batch, pull)
+    }
+
+    fn densities_single(&self, of: Observed<'_, f32>, points: &Codes, starts: Starts<'_>, out: &mut [f64]) {
+        density::densities(of, points, starts, out);
+    }
+
+    fn densities_double(&self, of: Observed<'_, f64>, points: &Codes, starts: Starts<'_>, out: &mut [f64]) {
+        density::densities(of, points, starts, out);
+    }
+
+    fn slopes_single(&self, of: Observed<'_, f32>, points: &Codes, out: &mut [f64], gradient: &mut [f64]) {
+        density::slopes(of, points, out, gradient);
+    }
+
+    fn slopes_double(&self, of: Observed<'_, f64>, points: &Codes, out: &mut [f64], gradient: &mut [f64]) {
+        density::slopes(of, points, out, gradient);
+    }
+
+    fn point_by_point<'a>(&self, of: Observed<'a, f64>) -> PointEvaluator<'a> {
+        density::point_by_point(of)
+    }
+
+    fn beliefs(&self, of: Observed<'_, f32>, points: &Codes, starts: Starts<'_>) -> Vec<f64> {
+        states::beliefs(of, points, starts)
+    }
+
+    fn ahead(&self, system: &System, points: &Codes, from: Outlook<'_>, random: &mut Random) -> StepsAhead {
+        states::ahead(system, points, from, random)
+    }
+
+    fn simulate(&self, system: &System, codes: &Codes, from: Outlook<'_>) -> Rollout {
+        states::simulate(system, codes, from)
+    }
+
+    fn morph(&self, system: &System, path: &Codes, inputs: Option<&Signal>) -> Vec<f64> {
+        states::morph(system, path, inputs)
+    }
+
+    fn features(
+        &self,
+        system: &System,
+        reading: FrontReading<'_>,
+        state: Option<&[f32]>,
+    ) -> (Vec<f32>, Vec<f32>) {
+        let front = system.spec().front.as_ref().expect("a front, which the caller has looked up");
+        front.run_on(&system.parameters()[system.front_range()], reading, state)
+    }
+}

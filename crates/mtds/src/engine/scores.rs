@@ -1,0 +1,47 @@
+//! Scores of many codes against a family; they stay where they were computed.
+
+use super::cpu::Table;
+
+/// log p(Y_i | z_m) for every code m and sequence i, with what they say about each sequence.
+#[derive(Clone, Debug, Default)]
+pub struct Scores {
+    pub(super) n_codes: usize,
+    pub(super) n_seq: usize,
+    /// log (1/M) Σ_m e^{score} of each sequence.
+    pub(super) log_evidence: Vec<f64>,
+    /// 1 / Σ_m w², w the normalised e^{score}.
+    pub(super) ess: Vec<f64>,
+    pub(super) table: Table,
+}
+
+impl Scores {
+    /// Number of codes M.
+    #[must_use]
+    pub fn n_codes(&self) -> usize {
+        self.n_codes
+    }
+
+    /// Number of sequences N.
+    #[must_use]
+    pub fn n_seq(&self) -> usize {
+        self.n_seq
+    }
+
+    /// The score of one code and one sequence.
+    #[must_use]
+    pub fn get(&self, code: usize, sequence: usize) -> f32 {
+        self.table.get(code, sequence)
+    }
+
+    /// log (1/M) Σ_m p(Y_i | z_m) of each sequence.
+    #[must_use]
+    pub fn log_evidence(&self) -> &[f64] {
+        &self.log_evidence
+    }
+
+    /// Effective number of codes of each sequence.
+    #[must_use]
+    pub fn ess(&self) -> &[f64] {
+        &self.ess
+    }
+}
