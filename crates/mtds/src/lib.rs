@@ -57,7 +57,7 @@ pub mod front;
 pub mod generator;
 pub mod infer;
 pub mod kernel;
-pub mod layer;
+mod layer;
 pub mod learn;
 pub mod model;
 pub mod predict;

@@ -1,7 +1,6 @@
 //! Our own works, one file each, and the registry of them.
 
 mod adais;
-mod mocap;
 pub mod stl;
 pub mod w1;
 mod w2;

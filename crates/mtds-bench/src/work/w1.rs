@@ -1,17 +1,27 @@
-//! W1: one training step of the paper's mocap model with its Adam update; and its frames one by one.
+//! W1: a step of learning the paper's mocap model, as `mtds fit --base layered --learn elbo --minibatch 16` takes it; and frames of it.
+//!
+//! ```text
+//! a family of segments → VariationalObjective (hard phase: one draw a segment, σ ≈ 0, no divergence) → Trainer: Adam
+//! ```
+//! With s = 1 fixed the loss is half the squared error of the peers, up to constants; codes are the means of the beliefs.
 
 use std::time::Instant;
 
-use mtds::kernel::Panels;
-use mtds::kernel::product::add_product;
-use mtds::learn::{AdamState, AdamStep, ParameterGroup};
+use mtds::base::Rnn;
+use mtds::family::{Family, Scaling, Sequence, Signal};
+use mtds::front::Front;
+use mtds::learn::{
+    Control, HardEnding, HardPhase, Objective, Schedule, Trainer, TrainingPlan, Variational,
+    VariationalObjective,
+};
+use mtds::random::stream;
+use mtds::system::{Architecture, System};
 
 use super::Work;
-use super::mocap::{Mocap, blocks};
 use crate::check::{Check, StepCheck};
 use crate::error::{Error, Result};
 use crate::inputs::LEARNING_RATE;
-use crate::w1_inputs::W1Size;
+use crate::w1_inputs::{D_BOTTLENECK, D_CODE, D_IN, D_OUT, D_STATE, N_GENERATED, N_TIME, W1Inputs, W1Size};
 
 /// The step at the paper's sizes.
 pub const NAME: &str = "w1";
@@ -38,51 +48,72 @@ pub const SIZES: &[(&str, W1Size)] = &[
     ("w1-b256", batch(256)),
 ];
 
-/// The training step at one size, with its optimiser's state; built when it is first used.
+/// Segments of the family for each of a minibatch.
+const BATCHES: usize = 4;
+
+/// The training step at one size; built when it is first used.
 pub struct W1 {
     name: String,
     size: W1Size,
-    state: Option<State>,
-}
-
-struct State {
-    model: Mocap,
-    start: Vec<f32>,
-    gradient: Vec<f32>,
-    groups: Vec<ParameterGroup>,
-    adam: AdamState,
-    next: AdamState,
+    trainer: Option<Trainer<VariationalObjective>>,
 }
 
 impl W1 {
     /// The step at a size, under the name of its row.
     pub fn new(name: &str, size: W1Size) -> Self {
-        Self { name: name.to_string(), size, state: None }
+        Self { name: name.to_string(), size, trainer: None }
     }
 
-    fn state(&mut self) -> Result<&mut State> {
-        let own = |source| Error::Own { work: self.name.clone(), source };
-        let state = match self.state.take() {
-            Some(state) => state,
-            None => State::new(self.size).map_err(own)?,
-        };
-        Ok(self.state.insert(state))
+    fn own(&self, source: mtds::Error) -> Error {
+        Error::Own { work: self.name.clone(), source }
     }
 }
 
-impl State {
-    fn new(size: W1Size) -> mtds::Result<Self> {
-        let (model, start) = Mocap::new(size)?;
-        let everything = ParameterGroup { name: "all".into(), range: 0..start.len(), rate: 1.0, l2: 0.0 };
-        Ok(Self {
-            model,
-            gradient: vec![0.0; start.len()],
-            groups: vec![everything],
-            adam: AdamState::new(start.clone()),
-            next: AdamState::new(start.clone()),
-            start,
-        })
-    }
+/// The model at its start.
+fn system(size: W1Size, inputs: &W1Inputs) -> mtds::Result<System> {
+    let base = Rnn::new(D_STATE, D_OUT, D_BOTTLENECK);
+    let spec = Architecture::new(base, D_CODE).share("bias").fix("noise", 0.0).behind(Front::new(
+        D_IN,
+        size.hidden,
+        D_BOTTLENECK,
+    ));
+    let i = inputs;
+    let parameters =
+        [&i.generator[..], &i.generator_bias, &i.state_bias, &i.wih, &i.whh, &i.bih, &i.bhh, &i.bottleneck];
+    System::new(spec, Scaling::identity(D_OUT, D_IN), parameters.concat())
+}
+
+/// The segments, `copies` times over.
+fn family(size: W1Size, inputs: &W1Inputs, copies: usize) -> mtds::Result<Family> {
+    let signal = |values: &[f32], i: usize, width: usize| {
+        let row = |t: usize| &values[(t * size.batch + i) * width..][..width];
+        Signal::new(N_TIME, width, (0..N_TIME).flat_map(row).map(|&x| f64::from(x)).collect())
+    };
+    let segment = |at: usize| {
+        let i = at % size.batch;
+        let outputs = signal(&inputs.outputs, i, D_OUT)?;
+        Sequence::new(format!("segment {at}"), outputs)?.with_inputs(signal(&inputs.inputs, i, D_IN)?)
+    };
+    Family::new((0..copies * size.batch).map(segment).collect::<mtds::Result<_>>()?)
+}
+
+fn objective(size: W1Size, inputs: &W1Inputs, copies: usize) -> mtds::Result<VariationalObjective> {
+    let settings = Variational {
+        draws: 1,
+        batch: Some(size.batch),
+        hard: Some(HardPhase { steps: u64::MAX, std_dev: 1e-9, ending: HardEnding::Unchanged }),
+        ..Variational::default()
+    };
+    VariationalObjective::new(system(size, inputs)?, &family(size, inputs, copies)?, None, settings)
+}
+
+/// Parameters at step 0: the model's, then means and log deviations of the beliefs.
+fn parameters(objective: &VariationalObjective, inputs: &W1Inputs, copies: usize) -> Vec<f32> {
+    let mut all = objective.first_parameters(&mut stream(0, 0));
+    let codes = inputs.codes.repeat(copies);
+    let first = objective.model().n_parameters();
+    all[first..first + codes.len()].copy_from_slice(&codes);
+    all
 }
 
 impl Work for W1 {
@@ -95,66 +126,85 @@ impl Work for W1 {
     }
 
     fn round(&mut self) -> Result<f64> {
-        let name = self.name.clone();
-        let s = self.state()?;
-        let clock = Instant::now();
-        let loss = s.model.step(&s.adam.parameters, &mut s.gradient);
-        loss.map_err(|source| Error::Own { work: name, source })?;
-        let step = AdamStep { learning_rate: LEARNING_RATE, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
-        s.adam.step_into(&mut s.next, &s.gradient, &s.groups, &step);
-        std::mem::swap(&mut s.adam, &mut s.next);
-        Ok(clock.elapsed().as_secs_f64() * 1e3)
+        let mut trainer = match self.trainer.take() {
+            Some(trainer) => trainer,
+            None => {
+                let inputs = W1Inputs::new(self.size);
+                let objective = objective(self.size, &inputs, BATCHES).map_err(|e| self.own(e))?;
+                let parameters = parameters(&objective, &inputs, BATCHES);
+                let plan = TrainingPlan {
+                    steps: u64::MAX,
+                    learning_rate: Schedule::constant(LEARNING_RATE).map_err(|e| self.own(e))?,
+                    ..TrainingPlan::default()
+                };
+                Trainer::new(objective, parameters, plan, 0).map_err(|e| self.own(e))?
+            }
+        };
+        let (clock, mut took) = (Instant::now(), 0.0);
+        let outcome = trainer.run(&mut |_| {
+            took = clock.elapsed().as_secs_f64() * 1e3;
+            Control::Stop
+        });
+        outcome.map_err(|e| self.own(e))?;
+        self.trainer = Some(trainer);
+        Ok(took)
     }
 
     fn check(&mut self) -> Result<Option<Check>> {
-        let (name, size) = (self.name.clone(), self.size);
-        let s = self.state()?;
-        let loss = s.model.step(&s.start, &mut s.gradient);
-        let loss = loss.map_err(|source| Error::Own { work: name, source })?;
-        let mut rest = &s.gradient[..];
-        let norms = blocks(size).map(|(name, len)| {
+        let inputs = W1Inputs::new(self.size);
+        let mut objective = objective(self.size, &inputs, 1).map_err(|e| self.own(e))?;
+        let parameters = parameters(&objective, &inputs, 1);
+        let mut gradient = vec![0.0; parameters.len()];
+        let report = objective.gradient(&parameters, &mut gradient, 1, &mut stream(0, 0));
+        let report = report.map_err(|e| self.own(e))?;
+        // The loss is Σ (½ e² + ½ ln 2π) over the outputs of a segment; the peers' is the mean of e² over all of them.
+        let each = (N_TIME * D_OUT) as f64;
+        let scale = 2.0 / each;
+        let loss = scale * report.loss - (2.0 * std::f64::consts::PI).ln();
+        let mut rest = &gradient[..];
+        let mut norms = std::collections::BTreeMap::new();
+        for (name, len) in blocks(self.size) {
             let (own, after) = rest.split_at(len);
             rest = after;
-            (name.to_string(), own.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt())
-        });
-        Ok(Some(Check::Step(StepCheck { loss, gradient_norms: norms.into_iter().collect() })))
+            if let Some(name) = name {
+                let norm = own.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+                norms.insert(name.to_string(), scale * norm);
+            }
+        }
+        Ok(Some(Check::Step(StepCheck { loss, gradient_norms: norms })))
     }
 
     fn note(&mut self, median_ms: f64) -> Option<String> {
-        let (done, peak) = (self.size.operations() * 1e-6 / median_ms, product_peak());
-        let share = 100.0 * done / peak;
         // The state of one size is hundreds of megabytes, and no other size needs it.
-        self.state = None;
-        Some(format!("{done:.0} Gflop/s, {share:.0} % of the {peak:.0} that products in the cache reach"))
+        self.trainer = None;
+        Some(format!("{:.0} Gflop/s in products", self.size.operations() * 1e-6 / median_ms))
     }
 }
 
-/// Gflop/s of a product that fits in the cache of its core, on all threads at once: the most that any product gets here.
-///
-/// Small enough that the library does not share it out.
-fn product_peak() -> f64 {
-    let (m, k, n) = (48, 96, 96);
-    let rates = rayon::broadcast(|_| {
-        let value = |i: usize, j: usize| ((i * 7 + j * 3) % 11) as f32 * 0.1 - 0.5;
-        let (x, w) = (Panels::from_fn(m, k, value), Panels::from_fn(k, n, value));
-        let mut out = Panels::zeros(m, n);
-        let mut rate = 0.0f64;
-        for _ in 0..3000 {
-            let clock = Instant::now();
-            add_product(x.view(), &w, &mut out);
-            rate = rate.max(2e-9 * (m * k * n) as f64 / clock.elapsed().as_secs_f64());
-        }
-        rate
-    });
-    rates.iter().sum()
+/// Names, where peers have them, and lengths of the parameters, in order.
+fn blocks(size: W1Size) -> [(Option<&'static str>, usize); 9] {
+    let h = size.hidden;
+    [
+        (Some("Wz"), N_GENERATED * D_CODE),
+        (Some("bz"), N_GENERATED),
+        (None, D_STATE),
+        (Some("wih"), 3 * h * D_IN),
+        (Some("whh"), 3 * h * h),
+        (Some("bih"), 3 * h),
+        (Some("bhh"), 3 * h),
+        (Some("H"), D_BOTTLENECK * h),
+        (Some("z"), size.batch * D_CODE),
+    ]
 }
 
 /// Frames in a round of `w1-generate`.
 const FRAMES: usize = 100;
 
-/// One sequence of the paper's size, frame by frame, on one thread.
+/// One sequence of the paper's size, from a code and inputs, on one thread.
 pub struct Generate {
-    model: Mocap,
+    system: System,
+    code: Vec<f64>,
+    inputs: Signal,
     pool: rayon::ThreadPool,
 }
 
@@ -162,7 +212,7 @@ impl Generate {
     /// Name of the work.
     pub const NAME: &str = "w1-generate";
 
-    /// With weights arranged.
+    /// The model at its start.
     ///
     /// # Errors
     /// If the library refuses the sizes, or there is no thread.
@@ -170,9 +220,15 @@ impl Generate {
         let own = |source| Error::Own { work: Self::NAME.into(), source };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let pool = pool.map_err(|e| Error::Threads(e.to_string()))?;
-        let (mut model, parameters) = Mocap::new(W1Size { batch: 1, ..W1Size::PAPER }).map_err(own)?;
-        model.arrange(&parameters).map_err(own)?;
-        Ok(Self { model, pool })
+        let size = W1Size { batch: 1, ..W1Size::PAPER };
+        let inputs = W1Inputs::new(size);
+        let rows = inputs.inputs.iter().cycle().take(FRAMES * D_IN).map(|&u| f64::from(u)).collect();
+        Ok(Self {
+            system: system(size, &inputs).map_err(own)?,
+            code: inputs.codes.iter().map(|&z| f64::from(z)).collect(),
+            inputs: Signal::new(FRAMES, D_IN, rows).map_err(own)?,
+            pool,
+        })
     }
 }
 
@@ -186,10 +242,11 @@ impl Work for Generate {
     }
 
     fn round(&mut self) -> Result<f64> {
-        let (model, own) = (&mut self.model, |source| Error::Own { work: Self::NAME.into(), source });
+        let (system, code, inputs) = (&self.system, &self.code, &self.inputs);
         self.pool.install(|| {
             let clock = Instant::now();
-            model.generate(FRAMES).map_err(own)?;
+            let frames = system.generate(code, Some(inputs), FRAMES);
+            frames.map_err(|source| Error::Own { work: Self::NAME.into(), source })?;
             Ok(clock.elapsed().as_secs_f64() * 1e3)
         })
     }
@@ -199,7 +256,7 @@ impl Work for Generate {
     }
 
     fn note(&mut self, median_ms: f64) -> Option<String> {
-        Some(format!("{:.0} frames per second, one by one, one sequence", FRAMES as f64 / median_ms * 1e3))
+        Some(format!("{:.0} frames per second, one sequence", FRAMES as f64 / median_ms * 1e3))
     }
 }
 
@@ -226,16 +283,5 @@ mod tests {
         let found = W1::new("w1", W1Size { hidden: 64, batch: 3 }).check().unwrap().unwrap();
         let agreement = compare("w1", ("mtds", &found), ("torch", &known));
         assert!(agreement.agrees, "{}", agreement.detail);
-    }
-
-    #[test]
-    fn frames_one_by_one_equal_the_sequence() {
-        let size = W1Size { hidden: 20, batch: 1 };
-        let (mut model, parameters) = Mocap::new(size).unwrap();
-        let mut gradient = vec![0.0; parameters.len()];
-        model.step(&parameters, &mut gradient).unwrap();
-        let whole = model.predicted();
-        let n_time = crate::w1_inputs::N_TIME;
-        assert_eq!(model.generate(n_time).unwrap(), whole[whole.len() - whole.len() / n_time..]);
     }
 }

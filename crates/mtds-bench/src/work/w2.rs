@@ -1,13 +1,11 @@
-//! W2: one step of the Monte-Carlo objective on the oscillators, with its Adam update.
+//! W2: a step of learning the oscillators by the Monte-Carlo objective, as a `Trainer` takes it.
 
 use std::time::Instant;
 
 use mtds::base::Lds;
 use mtds::family::{Family, Scaling, Sequence, Signal};
 use mtds::generator::{Activation, FeatureMap};
-use mtds::learn::{
-    AdamState, AdamStep, Carriers, MonteCarlo, MonteCarloObjective, Objective, ParameterGroup, Schedule,
-};
+use mtds::learn::{Carriers, Control, MonteCarlo, MonteCarloObjective, Schedule, Trainer, TrainingPlan};
 use mtds::system::{Architecture, Codes, System};
 
 use super::Work;
@@ -19,15 +17,12 @@ use crate::inputs::{
 
 const NAME: &str = "w2";
 
-/// The training step, with its optimiser's state.
+/// A step of a run, from draws of its own; checked with the draws that the peers have.
 pub struct W2 {
-    objective: MonteCarloObjective,
-    groups: Vec<ParameterGroup>,
+    trainer: Trainer<MonteCarloObjective>,
+    checked: MonteCarloObjective,
     codes: Codes,
     uniforms: Vec<f64>,
-    start: Vec<f32>,
-    adam: AdamState,
-    next: AdamState,
 }
 
 impl W2 {
@@ -37,40 +32,35 @@ impl W2 {
     /// If the library refuses the inputs.
     pub fn new() -> Result<Self> {
         let inputs = W2Inputs::new();
-        let own = |source| Error::Own { work: NAME.into(), source };
-        let start = [&inputs.w1[..], &inputs.b1, &inputs.w2, &inputs.b2].concat();
-        let model = System::new(spec(), Scaling::identity(1, 1), start.clone()).map_err(own)?;
-        let settings = MonteCarlo {
-            particles: Schedule::constant(N_PARTICLE as f64).map_err(own)?,
-            carriers: Carriers::Resampled(N_RESAMPLED),
-            ..MonteCarlo::default()
-        };
-        let family = family(&inputs.outputs).map_err(own)?;
-        let objective = MonteCarloObjective::new(model, &family, None, settings).map_err(own)?;
         let code = |i: usize, d: usize| f64::from(inputs.codes[i * D_CODE + d]);
+        let plan = || -> mtds::Result<TrainingPlan> {
+            let learning_rate = Schedule::constant(LEARNING_RATE)?;
+            Ok(TrainingPlan { steps: u64::MAX, learning_rate, ..TrainingPlan::default() })
+        };
+        let trainer = || {
+            let objective = objective(&inputs)?;
+            let parameters = objective.model().parameters().to_vec();
+            Trainer::new(objective, parameters, plan()?, 0)
+        };
+        let own = |source| Error::Own { work: NAME.into(), source };
         Ok(Self {
-            groups: objective.groups(),
-            objective,
+            trainer: trainer().map_err(own)?,
+            checked: objective(&inputs).map_err(own)?,
             codes: Codes::from_fn(N_PARTICLE, D_CODE, code),
             uniforms: inputs.uniforms.iter().map(|&u| f64::from(u)).collect(),
-            adam: AdamState::new(start.clone()),
-            next: AdamState::new(start.clone()),
-            start,
         })
     }
 }
 
-/// Gradient and loss; the peers' loss leaves out the constant of the Gaussian density.
-fn gradient(
-    objective: &mut MonteCarloObjective,
-    parameters: &[f32],
-    codes: &Codes,
-    uniforms: &[f64],
-) -> (Vec<f32>, f64) {
-    let mut gradient = vec![0.0; parameters.len()];
-    let step = objective.gradient_at(parameters, codes, uniforms, &mut gradient);
-    let constant = N_TIME as f64 * (NOISE_STD.ln() + 0.5 * (2.0 * std::f64::consts::PI).ln());
-    (gradient, -step.weighted_log_likelihood - constant)
+fn objective(inputs: &W2Inputs) -> mtds::Result<MonteCarloObjective> {
+    let start = [&inputs.w1[..], &inputs.b1, &inputs.w2, &inputs.b2].concat();
+    let model = System::new(spec(), Scaling::identity(1, 1), start)?;
+    let settings = MonteCarlo {
+        particles: Schedule::constant(N_PARTICLE as f64)?,
+        carriers: Carriers::Resampled(N_RESAMPLED),
+        ..MonteCarlo::default()
+    };
+    MonteCarloObjective::new(model, &family(&inputs.outputs)?, None, settings)
 }
 
 impl Work for W2 {
@@ -83,24 +73,28 @@ impl Work for W2 {
     }
 
     fn round(&mut self) -> Result<f64> {
-        let clock = Instant::now();
-        let Self { objective, codes, uniforms, adam, .. } = self;
-        let (gradient, _) = gradient(objective, &adam.parameters, codes, uniforms);
-        let step = AdamStep { learning_rate: LEARNING_RATE, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
-        self.adam.step_into(&mut self.next, &gradient, &self.groups, &step);
-        std::mem::swap(&mut self.adam, &mut self.next);
-        Ok(clock.elapsed().as_secs_f64() * 1e3)
+        let (clock, mut took) = (Instant::now(), 0.0);
+        let outcome = self.trainer.run(&mut |_| {
+            took = clock.elapsed().as_secs_f64() * 1e3;
+            Control::Stop
+        });
+        outcome.map_err(|source| Error::Own { work: NAME.into(), source })?;
+        Ok(took)
     }
 
     fn check(&mut self) -> Result<Option<Check>> {
-        let Self { objective, codes, uniforms, start, .. } = self;
-        let (gradient, loss) = gradient(objective, start, codes, uniforms);
+        let parameters = self.checked.model().parameters().to_vec();
+        let mut gradient = vec![0.0; parameters.len()];
+        let step = self.checked.gradient_at(&parameters, &self.codes, &self.uniforms, &mut gradient);
+        // The peers' loss leaves out the constant of the Gaussian density.
+        let constant = N_TIME as f64 * (NOISE_STD.ln() + 0.5 * (2.0 * std::f64::consts::PI).ln());
         let names = ["W1", "b1", "W2", "b2"];
-        let tensors = self.objective.model().tensors();
+        let tensors = self.checked.model().tensors();
         let norm = |range: std::ops::Range<usize>| {
             gradient[range].iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt()
         };
         let norms = names.iter().zip(&tensors).map(|(name, t)| ((*name).to_string(), norm(t.range())));
+        let loss = -step.weighted_log_likelihood - constant;
         Ok(Some(Check::Step(StepCheck { loss, gradient_norms: norms.collect() })))
     }
 }

@@ -219,6 +219,10 @@ pub struct FitArguments {
     )]
     pub amortised: Option<usize>,
 
+    /// Sequences or segments in each step; 0 for all
+    #[arg(long, value_name = "N", help_heading = "Learning by elbo and iwae")]
+    pub minibatch: Option<usize>,
+
     /// Steps over which gradients flow back in long sequences; 0 for all
     #[arg(long, value_name = "STEPS", help_heading = "Learning by elbo and iwae")]
     pub window: Option<usize>,

@@ -198,6 +198,7 @@ fn wishes(typed: &FitArguments) -> Wishes {
         start_noise: typed.start_noise,
         refine_steps: typed.refine_steps,
         refine_particles: typed.refine_particles,
+        minibatch: typed.minibatch,
         hard_steps: typed.hard_steps,
         kl_warmup: typed.kl_warmup,
         temperature: typed.temperature,

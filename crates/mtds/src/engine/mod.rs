@@ -125,7 +125,7 @@ pub(crate) trait Engine: Debug + Send + Sync {
     -> Gradient;
 
     /// Likelihoods of every sequence under its own codes, N · K rows sequence by sequence, and the gradients that `pull` asks for.
-    fn own(&self, trial: Trial<'_>, codes: &Codes, batch: &OwnBatch, pull: OwnPull<'_>) -> OwnResult;
+    fn own(&self, trial: Trial<'_>, codes: &Codes, of: (&OwnBatch, OwnPull<'_>), result: &mut OwnResult);
 
     /// Adds log p(Y | u) of each point to `out`.
     fn densities_single(&self, of: Observed<'_, f32>, points: &Codes, starts: Starts<'_>, out: &mut [f64]);
@@ -143,10 +143,16 @@ pub(crate) trait Engine: Debug + Send + Sync {
     fn beliefs(&self, of: Observed<'_, f32>, points: &Codes, starts: Starts<'_>) -> Vec<f64>;
 
     /// Exact distributions, and one path each, of `n_time` steps ahead of beliefs about random states.
-    fn ahead(&self, system: &System, points: &Codes, from: Outlook<'_>, random: &mut Random) -> StepsAhead;
+    fn ahead(
+        &self,
+        system: &System,
+        points: &Codes,
+        from: FutureSteps<'_>,
+        random: &mut Random,
+    ) -> StepsAhead;
 
     /// Rolls out `n_time` steps for each code, from the states that are given or from θ's own.
-    fn simulate(&self, system: &System, codes: &Codes, from: Outlook<'_>) -> Rollout;
+    fn simulate(&self, system: &System, codes: &Codes, from: FutureSteps<'_>) -> Rollout;
 
     /// Rolls out one sequence whose code at step t is row t: n_time × d_obs, in double precision.
     fn morph(&self, system: &System, path: &Codes, inputs: Option<&Signal>) -> Vec<f64>;
@@ -162,7 +168,7 @@ pub(crate) trait Engine: Debug + Send + Sync {
 
 /// Where steps ahead begin, and what drives them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outlook<'a> {
+pub(crate) struct FutureSteps<'a> {
     /// What is known of the states.
     pub starts: Starts<'a>,
     /// Of the base model, in model units, at least n_time steps.

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use super::cpu::OwnMemory;
 use crate::base::emission::Group;
 use crate::family::Family;
 use crate::system::System;
@@ -171,7 +172,7 @@ pub fn normalised(
     weights.iter_mut().for_each(|w| *w /= total.max(f64::MIN_POSITIVE));
 }
 
-/// What a pass over all sequences found.
+/// What a pass over all sequences found; used again, it keeps the memory of the pass.
 #[derive(Clone, Debug, Default)]
 pub struct OwnResult {
     /// ℓ_ik, N × K.
@@ -182,4 +183,19 @@ pub struct OwnResult {
     pub parameters: Vec<f32>,
     /// w_ik ∂ℓ_ik/∂z_ik, N × K × k, with w = 1 where only codes are pulled; empty unless they are.
     pub codes: Vec<f32>,
+    /// What the engine uses again.
+    pub(super) memory: OwnMemory,
+}
+
+impl OwnResult {
+    /// Nothing found yet, and a gradient of zeros where one is asked for.
+    pub(super) fn clear(&mut self, n_parameters: usize, pull: OwnPull<'_>) {
+        self.log_likelihoods.clear();
+        self.weights.clear();
+        self.codes.clear();
+        self.parameters.clear();
+        if pull.weights().is_some() {
+            self.parameters.resize(n_parameters, 0.0);
+        }
+    }
 }

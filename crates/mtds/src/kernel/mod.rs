@@ -4,22 +4,26 @@
 //! [`Scalar`]; at `S = f64` it is its own plain version, at `S = Pack<f32, Fused>` it is the fast one.
 #![allow(unsafe_code)]
 
-pub mod dense;
-pub mod dispatch;
+pub(crate) mod dense;
+pub(crate) mod dispatch;
 mod elementary;
-pub mod normal;
-pub mod pack;
+pub(crate) mod normal;
+pub(crate) mod pack;
 pub(crate) mod packing;
-pub mod panels;
-pub mod product;
+pub(crate) mod panels;
+pub(crate) mod product;
 #[cfg(test)]
 mod product_tests;
 pub(crate) mod recurrent;
 #[cfg(test)]
 mod recurrent_tests;
-pub mod scalar;
+pub(crate) mod scalar;
 
-pub use dispatch::{Kernel, Level, Outlined, dispatch, dispatch_at};
-pub use pack::{Arch, Fused, LANES, Pack, Separate};
-pub use panels::{Panels, PanelsRef};
+#[doc(hidden)]
+pub use dispatch::Outlined;
+pub(crate) use dispatch::{Kernel, dispatch};
+#[cfg(test)]
+pub(crate) use dispatch::{Level, dispatch_at};
+pub(crate) use pack::{Arch, Fused, LANES, Pack, Separate};
+pub(crate) use panels::{Panels, PanelsRef};
 pub use scalar::{Lanes, Real, Scalar};

@@ -8,49 +8,19 @@
 //! Once per training step [`Layer::arrange`] packs the parameters; [`Layer::forward`] leaves in a tape what
 //! [`Layer::adjoint`] needs. Sequences of unequal length are padded at their end: outputs do not depend on later
 //! inputs, and a gradient of zero at the padding adds nothing.
-//!
-//! Parameters that a generator makes for each sequence: [`PerSequence`]. Two layers as one: [`Chain`].
-//!
-//! ```
-//! use mtds::kernel::Panels;
-//! use mtds::layer::{Gradient, Gru, Layer};
-//! # fn main() -> mtds::Result<()> {
-//! let gru = Gru::new(3, 5)?;
-//! let (n_time, n_seq) = (7, 2);
-//! let parameters = vec![0.1f32; gru.n_parameters()];
-//! let inputs = Panels::from_fn(n_time * n_seq, 3, |row, column| (row + column) as f32 * 0.1);
-//! let start = Panels::zeros(n_seq, 5);
-//! let (mut weights, mut tape) = Default::default();
-//! gru.arrange(&parameters, &mut weights)?;
-//! gru.forward(&weights, inputs.view(), &start, &mut tape)?;
-//! // Gradient of the sum of squares of all states.
-//! let states = gru.outputs(&tape);
-//! let d_states = Panels::from_fn(n_time * n_seq, 5, |row, column| 2.0 * states.get(row, column));
-//! let mut d_parameters = vec![0.0; gru.n_parameters()];
-//! let mut d_start = Panels::default();
-//! let mut gradient = Gradient { parameters: &mut d_parameters, inputs: None, start: &mut d_start };
-//! gru.adjoint(&weights, inputs.view(), d_states.view(), &mut tape, &mut gradient)?;
-//! assert!(d_parameters.iter().all(|d| d.is_finite()));
-//! # Ok(())
-//! # }
-//! ```
 
-mod chain;
 mod dense;
 mod gru;
 mod gru_weights;
-mod per_sequence;
 mod rnn;
 #[cfg(test)]
 mod tests;
 
 use std::fmt::Debug;
 
-pub use chain::{Chain, ChainTape};
 pub use dense::{Bias, Dense, DenseTape, DenseWeights};
 pub use gru::{Gru, GruTape};
 pub use gru_weights::GruWeights;
-pub use per_sequence::{PerSequence, PerSequenceTape};
 pub use rnn::{Rnn, RnnTape, RnnWeights};
 
 use crate::error::{Error, Result};

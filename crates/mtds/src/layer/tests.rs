@@ -219,25 +219,7 @@ fn adjoints_equal_central_differences_at_several_sizes() {
         Problem::new(Dense::new(d_in, d, Bias::Learned).unwrap(), n_time, n_seq).check_adjoint();
         Problem::new(Rnn::new(d_in, d).unwrap(), n_time, n_seq).check_adjoint();
         Problem::new(Gru::new(d_in, d).unwrap(), n_time, n_seq).check_adjoint();
-        let emission = Dense::new(d, 3, Bias::Learned).unwrap();
-        let chain = Chain::new(Rnn::new(d_in, d).unwrap(), emission).unwrap();
-        Problem::new(PerSequence::new(chain, n_seq).unwrap(), n_time, n_seq).check_adjoint();
-        let gated = Chain::new(Gru::new(d_in, d).unwrap(), Rnn::new(d, 2).unwrap()).unwrap();
-        Problem::new(PerSequence::new(gated, n_seq).unwrap(), n_time, n_seq).check_adjoint();
     }
-}
-
-#[test]
-fn sequences_with_equal_parameters_run_as_in_the_shared_layer() {
-    let (gru, n_seq) = (Gru::new(4, 19).unwrap(), 5);
-    let shared = Problem::new(gru, 6, n_seq);
-    let mut own = Problem::new(PerSequence::new(gru, n_seq).unwrap(), 6, n_seq);
-    own.parameters = shared.parameters.repeat(n_seq);
-    let (a, b) = (shared.run::<f32>(), own.run::<f32>());
-    assert_eq!((&a.outputs, &a.d_inputs, &a.d_start), (&b.outputs, &b.d_inputs, &b.d_start));
-    let n = gru.n_parameters();
-    let summed: Vec<f64> = (0..n).map(|i| (0..n_seq).map(|s| b.d_parameters[s * n + i]).sum()).collect();
-    assert!(apart(&a.d_parameters, &summed) < 1e-4);
 }
 
 #[test]
@@ -260,7 +242,7 @@ fn a_sequence_does_not_notice_its_neighbours_nor_its_future() {
 fn any_number_of_threads_gives_the_same_bits() {
     // Large enough that every product is shared out.
     let problem = Problem::new(Gru::new(40, 150).unwrap(), 20, 14);
-    let rnn = Problem::new(PerSequence::new(Rnn::new(40, 150).unwrap(), 14).unwrap(), 20, 14);
+    let rnn = Problem::new(Rnn::new(40, 150).unwrap(), 20, 14);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| (problem.run::<f32>(), rnn.run::<f32>()))
@@ -290,7 +272,7 @@ fn ten_thousand_steps_stay_finite() {
 
 #[test]
 fn a_continuation_starts_where_the_sequence_ended() {
-    let layer = Chain::new(Gru::new(3, 18).unwrap(), Rnn::new(18, 5).unwrap()).unwrap();
+    let layer = Gru::new(3, 18).unwrap();
     let problem = Problem::new(layer, 8, 2);
     let whole = problem.run::<f64>().outputs;
     let inputs: Panels<f64> = panels(&problem.inputs, 3);
@@ -350,7 +332,6 @@ fn what_does_not_fit_is_refused() {
     let twice = gru.adjoint(&weights, inputs.view(), pull.view(), &mut tape, &mut gradient);
     assert!(message(twice).contains("forward pass just before"));
     assert!(Gru::new(2, 0).is_err() && Rnn::new(2, 0).is_err() && Dense::new(2, 0, Bias::None).is_err());
-    assert!(Chain::new(gru, Rnn::new(4, 3).unwrap()).is_err());
 }
 
 #[test]

@@ -12,7 +12,13 @@
 //! Differs from \[1\]: β₁ may depend on the step, so the weights in m sum to 1 − Π β₁ₛ over the steps taken,
 //! which is 1 − β₁ᵗ when β₁ is constant.
 
+use rayon::prelude::*;
+
 use super::objective::ParameterGroup;
+
+/// Numbers that one thread works on at a time; sums are taken over as many and then added in order, so that they do not depend on the
+/// threads.
+const SHARE: usize = 1 << 16;
 
 /// Parameters together with the optimiser's memory of past gradients.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,19 +83,22 @@ impl AdamState {
             let size = (step_size * f64::from(group.rate)) as f32;
             let at = group.range.clone();
             let old = self.parameters[at.clone()]
-                .iter()
-                .zip(&self.first_moment[at.clone()])
-                .zip(&self.second_moment[at.clone()])
-                .zip(&gradient[at.clone()]);
+                .par_chunks(SHARE)
+                .zip(self.first_moment[at.clone()].par_chunks(SHARE))
+                .zip(self.second_moment[at.clone()].par_chunks(SHARE))
+                .zip(gradient[at.clone()].par_chunks(SHARE));
             let new = next.parameters[at.clone()]
-                .iter_mut()
-                .zip(&mut next.first_moment[at.clone()])
-                .zip(&mut next.second_moment[at]);
-            for ((((w, m), v), g), ((w_new, m_new), v_new)) in old.zip(new) {
-                *m_new = b1 * m + c1 * g;
-                *v_new = b2 * v + c2 * g * g;
-                *w_new = w - size * *m_new / (v_new.sqrt() * root_scale + epsilon);
-            }
+                .par_chunks_mut(SHARE)
+                .zip(next.first_moment[at.clone()].par_chunks_mut(SHARE))
+                .zip(next.second_moment[at].par_chunks_mut(SHARE));
+            old.zip(new).for_each(|((((w, m), v), g), ((w_new, m_new), v_new))| {
+                let new = w_new.iter_mut().zip(m_new).zip(v_new);
+                for ((((w, m), v), g), ((w_new, m_new), v_new)) in w.iter().zip(m).zip(v).zip(g).zip(new) {
+                    *m_new = b1 * m + c1 * g;
+                    *v_new = b2 * v + c2 * g * g;
+                    *w_new = w - size * *m_new / (v_new.sqrt() * root_scale + epsilon);
+                }
+            });
         }
     }
 }
@@ -107,26 +116,43 @@ impl AdamState {
 pub(crate) fn add_l2(groups: &[ParameterGroup], parameters: &[f32], gradient: &mut [f32]) -> f64 {
     let mut penalty = 0.0;
     for group in groups.iter().filter(|group| group.l2 > 0.0) {
-        let mut square = 0.0;
-        for (g, &w) in gradient[group.range.clone()].iter_mut().zip(&parameters[group.range.clone()]) {
-            *g += group.l2 * w;
-            square += f64::from(w) * f64::from(w);
-        }
-        penalty += 0.5 * f64::from(group.l2) * square;
+        let shares = gradient[group.range.clone()].par_chunks_mut(SHARE);
+        let squares =
+            shares.zip(parameters[group.range.clone()].par_chunks(SHARE)).map(|(gradient, weights)| {
+                let mut square = 0.0;
+                for (g, &w) in gradient.iter_mut().zip(weights) {
+                    *g += group.l2 * w;
+                    square += f64::from(w) * f64::from(w);
+                }
+                square
+            });
+        penalty += 0.5 * f64::from(group.l2) * squares.collect::<Vec<f64>>().iter().sum::<f64>();
     }
     penalty
 }
 
 /// The Euclidean norm, accumulated in f64 where no finite f32 can overflow it.
 pub(crate) fn norm(gradient: &[f32]) -> f64 {
-    gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt()
+    let square = |part: &[f32]| part.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>();
+    gradient.par_chunks(SHARE).map(square).collect::<Vec<f64>>().iter().sum::<f64>().sqrt()
+}
+
+/// Fills with zeros.
+pub(crate) fn clear(gradient: &mut [f32]) {
+    gradient.par_chunks_mut(SHARE).for_each(|part| part.fill(0.0));
+}
+
+/// Whether every number is good.
+pub(crate) fn all_good(values: &[f32], is_good: fn(f32) -> bool) -> bool {
+    values.par_chunks(SHARE).all(|part| part.iter().all(|&value| is_good(value)))
 }
 
 /// Shrinks a gradient of norm `norm` to the norm `limit` where it is longer.
 pub(crate) fn clip(gradient: &mut [f32], norm: f64, limit: Option<f64>) {
     if let Some(limit) = limit.filter(|&limit| norm > limit) {
         let factor = limit / norm;
-        gradient.iter_mut().for_each(|g| *g = (f64::from(*g) * factor) as f32);
+        let shares = gradient.par_chunks_mut(SHARE);
+        shares.for_each(|part| part.iter_mut().for_each(|g| *g = (f64::from(*g) * factor) as f32));
     }
 }
 

@@ -250,7 +250,7 @@ impl<O: Objective> Trainer<O> {
     /// Fills the gradient, penalties added and clipped; the report counts the penalties, the norm is unclipped.
     fn penalised_gradient(&mut self, step: u64, random: &mut Random) -> Result<(StepReport, f64)> {
         let parameters = &self.state.parameters;
-        self.gradient.fill(0.0);
+        adam::clear(&mut self.gradient);
         let mut report = self.objective.gradient(parameters, &mut self.gradient, step, random)?;
         report.loss += adam::add_l2(&self.groups, parameters, &mut self.gradient);
         let numbers = [
@@ -281,8 +281,7 @@ impl<O: Objective> Trainer<O> {
 
     /// The first group with a value that is not good.
     fn broken_group(&self, values: &[f32], is_good: fn(f32) -> bool) -> Option<&ParameterGroup> {
-        let broken =
-            |group: &&ParameterGroup| !values[group.range.clone()].iter().all(|&value| is_good(value));
+        let broken = |group: &&ParameterGroup| !adam::all_good(&values[group.range.clone()], is_good);
         self.groups.iter().find(broken)
     }
 

@@ -6,7 +6,7 @@
 
 use super::{DrawNoise, Forecast};
 use crate::base::NoiseForm;
-use crate::engine::Outlook;
+use crate::engine::FutureSteps;
 use crate::family::Signal;
 use crate::infer::{Drift, Points, Posterior, Tracker};
 use crate::random::Random;
@@ -149,7 +149,7 @@ impl From<'_> {
     ) -> Result<Forecast> {
         let (model, d_obs) = (self.model, self.model.base().d_obs());
         let forecast = if model.base().stochastic().is_some() {
-            let from = Outlook { starts: &self.beliefs, inputs, n_time };
+            let from = FutureSteps { starts: &self.beliefs, inputs, n_time };
             let steps = model.engine().ahead(model, &points.to_codes(), from, random);
             let noise = DrawNoise::FullByStep(steps.factors);
             // Steps hang together through the state, so that futures are not drawn from these one by one: each draw of the code

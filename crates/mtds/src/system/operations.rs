@@ -4,7 +4,7 @@ use super::System;
 use crate::Result;
 use crate::base::emission::{Batch, check_inputs};
 use crate::engine::{
-    Codes, Gradient, Outlook, OwnBatch, OwnPull, OwnResult, Rollout, Scores, Trial, Weights,
+    Codes, FutureSteps, Gradient, OwnBatch, OwnPull, OwnResult, Rollout, Scores, Trial, Weights,
 };
 use crate::family::Signal;
 
@@ -61,8 +61,24 @@ impl System {
         batch: &OwnBatch,
         pull: OwnPull<'_>,
     ) -> OwnResult {
+        let mut result = OwnResult::default();
+        self.own_gradient_into(parameters, codes, (batch, pull), &mut result);
+        result
+    }
+
+    /// [`System::own_gradient`] into a result that is used again, with the memory of its last pass.
+    ///
+    /// # Panics
+    /// As [`System::own_gradient`].
+    pub fn own_gradient_into(
+        &self,
+        parameters: &[f32],
+        codes: &Codes,
+        (batch, pull): (&OwnBatch, OwnPull<'_>),
+        result: &mut OwnResult,
+    ) {
         assert!(codes.len().is_multiple_of(batch.n_seq().max(1)), "as many codes for each sequence");
-        self.engine.own(Trial { system: self, parameters }, codes, batch, pull)
+        self.engine.own(Trial { system: self, parameters }, codes, (batch, pull), result);
     }
 
     /// Rolls out `n_time` steps for each code, from what is known of its state (M × [`Base::d_belief`](crate::base::Base::d_belief))
@@ -81,7 +97,7 @@ impl System {
         n_time: usize,
     ) -> Result<Rollout> {
         check_inputs(inputs, n_time, self.base().d_input())?;
-        let from = Outlook { starts: states.unwrap_or_default(), inputs, n_time };
+        let from = FutureSteps { starts: states.unwrap_or_default(), inputs, n_time };
         Ok(self.engine.simulate(self, codes, from))
     }
 }

@@ -181,11 +181,11 @@ impl Driven {
     /// Runs the front over the groups of a batch.
     pub(super) fn of_groups(trial: Trial<'_>, batch: &Batch<f32>) -> Option<Self> {
         let readings = batch.groups.iter().map(|g| FrontReading { inputs: &g.inputs, seed: &g.seed });
-        Self::run(trial, &readings.collect::<Vec<_>>())
+        Self::run(trial, &readings.collect::<Vec<_>>(), FrontPass::default())
     }
 
-    /// Runs the front over whole sequences, however they are cut into windows.
-    pub(super) fn of_own(trial: Trial<'_>, batch: &OwnBatch) -> Option<Self> {
+    /// Runs the front over whole sequences, however they are cut into windows, in the memory of another pass.
+    pub(super) fn of_own(trial: Trial<'_>, batch: &OwnBatch, pass: FrontPass) -> Option<Self> {
         trial.system.spec().front?;
         let windows = || (0..batch.n_seq()).map(|i| batch.windows(i));
         let inputs: Vec<Vec<f32>> = windows().map(joined_inputs).collect();
@@ -193,12 +193,11 @@ impl Driven {
             let seed = windows.first().map_or(&[][..], |first| &first.seed);
             FrontReading { inputs, seed }
         });
-        Self::run(trial, &readings.collect::<Vec<_>>())
+        Self::run(trial, &readings.collect::<Vec<_>>(), pass)
     }
 
-    fn run(trial: Trial<'_>, readings: &[FrontReading<'_>]) -> Option<Self> {
+    fn run(trial: Trial<'_>, readings: &[FrontReading<'_>], mut pass: FrontPass) -> Option<Self> {
         let front = trial.system.spec().front?;
-        let mut pass = FrontPass::default();
         front.run(&trial.parameters[trial.system.front_range()], readings, &mut pass);
         Some(Self { pass })
     }
@@ -208,11 +207,22 @@ impl Driven {
         &self.pass.features[i]
     }
 
-    /// Adds what gradients with respect to features give to that of the front's parameters.
-    pub(super) fn pull(driven: Option<Self>, system: &System, d_features: &[Vec<f32>], gradient: &mut [f32]) {
-        if let (Some(front), Some(mut driven)) = (system.spec().front, driven) {
-            front.adjoint(d_features, &mut driven.pass, &mut gradient[system.front_range()]);
+    /// Adds what gradients with respect to features give to that of the front's parameters; returns the memory.
+    pub(super) fn pull(
+        mut self,
+        system: &System,
+        d_features: &[Vec<f32>],
+        gradient: &mut [f32],
+    ) -> FrontPass {
+        if let Some(front) = system.spec().front {
+            front.adjoint(d_features, &mut self.pass, &mut gradient[system.front_range()]);
         }
+        self.pass
+    }
+
+    /// The memory of the pass.
+    pub(super) fn into_pass(self) -> FrontPass {
+        self.pass
     }
 }
 

@@ -2,18 +2,21 @@
 
 mod density;
 mod front;
+mod head;
 mod own;
 mod packs;
+mod products;
+#[cfg(test)]
+mod products_tests;
 mod shared;
 mod states;
 mod table;
 
-#[cfg(test)]
 pub(crate) use front::FrontPass;
 pub(crate) use table::Table;
 
 use super::{
-    Codes, Engine, Gradient, Observed, Outlook, OwnBatch, OwnPull, OwnResult, PointEvaluator, Rollout,
+    Codes, Engine, FutureSteps, Gradient, Observed, OwnBatch, OwnPull, OwnResult, PointEvaluator, Rollout,
     Scores, Starts, StepsAhead, Trial, Weights,
 };
 use crate::base::emission::Batch;
@@ -21,10 +24,24 @@ use crate::family::Signal;
 use crate::front::FrontReading;
 use crate::random::Random;
 use crate::system::System;
+use head::{Head, HeadForm};
 
 /// The processor, with the threads of the pool that it is called in.
 #[derive(Debug)]
 pub(crate) struct Cpu;
+
+/// What a pass over sequences with codes of their own uses again: tens of megabytes for a large network, and fresh memory costs a part
+/// of the step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OwnMemory {
+    front: FrontPass,
+    heads: Vec<Head>,
+}
+
+/// State size from which a network runs by products, for so many codes per sequence.
+fn prefers_products(network: &HeadForm, per_sequence: usize) -> bool {
+    network.d_state() * network.d_state() >= 32 * per_sequence.min(16)
+}
 
 impl Engine for Cpu {
     fn score(&self, trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores: &mut Scores) {
@@ -41,8 +58,18 @@ impl Engine for Cpu {
         shared::gradient(trial, codes, batch, weights)
     }
 
-    fn own(&self, trial: Trial<'_>, codes: &Codes, batch: &OwnBatch, pull: OwnPull<'_>) -> OwnResult {
-        own::own(trial, codes, batch, pull)
+    fn own(
+        &self,
+        trial: Trial<'_>,
+        codes: &Codes,
+        (batch, pull): (&OwnBatch, OwnPull<'_>),
+        result: &mut OwnResult,
+    ) {
+        let per_sequence = codes.len() / batch.n_seq().max(1);
+        match HeadForm::of(trial.system).filter(|network| prefers_products(network, per_sequence)) {
+            Some(network) => products::own(&network, trial, codes, (batch, pull), result),
+            None => own::own(trial, codes, (batch, pull), result),
+        }
     }
 
     fn densities_single(&self, of: Observed<'_, f32>, points: &Codes, starts: Starts<'_>, out: &mut [f64]) {
@@ -69,11 +96,17 @@ impl Engine for Cpu {
         states::beliefs(of, points, starts)
     }
 
-    fn ahead(&self, system: &System, points: &Codes, from: Outlook<'_>, random: &mut Random) -> StepsAhead {
+    fn ahead(
+        &self,
+        system: &System,
+        points: &Codes,
+        from: FutureSteps<'_>,
+        random: &mut Random,
+    ) -> StepsAhead {
         states::ahead(system, points, from, random)
     }
 
-    fn simulate(&self, system: &System, codes: &Codes, from: Outlook<'_>) -> Rollout {
+    fn simulate(&self, system: &System, codes: &Codes, from: FutureSteps<'_>) -> Rollout {
         states::simulate(system, codes, from)
     }
 

@@ -20,11 +20,16 @@ use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
 const CHUNK: usize = 16;
 
 /// [`Engine::own`](crate::engine::Engine::own).
-pub(super) fn own(trial: Trial<'_>, codes: &Codes, batch: &OwnBatch, pull: OwnPull<'_>) -> OwnResult {
+pub(super) fn own(
+    trial: Trial<'_>,
+    codes: &Codes,
+    (batch, pull): (&OwnBatch, OwnPull<'_>),
+    result: &mut OwnResult,
+) {
     let n_seq = batch.n_seq();
     let per_sequence = codes.len() / n_seq.max(1);
     let known = shared_likelihoods(trial, codes, batch, pull);
-    let driven = Driven::of_own(trial, batch);
+    let driven = Driven::of_own(trial, batch, std::mem::take(&mut result.memory.front));
     let per_chunk = CHUNK.div_ceil(per_sequence.div_ceil(LANES).max(1));
     let parts: Vec<ChunkResult> = (0..n_seq.div_ceil(per_chunk))
         .into_par_iter()
@@ -34,26 +39,25 @@ pub(super) fn own(trial: Trial<'_>, codes: &Codes, batch: &OwnBatch, pull: OwnPu
             dispatch(OwnChunk { trial, codes, per_sequence, batch, driven, pull, known, sequences })
         })
         .collect();
-    let mut all = OwnResult::default();
+    result.clear(trial.parameters.len(), pull);
     let mut d_features = vec![];
-    if pull.weights().is_some() {
-        all.parameters = vec![0.0; trial.parameters.len()];
-    }
     for ChunkResult { found: part, d_features: pulled } in parts {
-        all.log_likelihoods.extend(part.log_likelihoods);
-        all.weights.extend(part.weights);
-        all.codes.extend(part.codes);
-        all.parameters.iter_mut().zip(&part.parameters).for_each(|(sum, part)| *sum += part);
+        result.log_likelihoods.extend(part.log_likelihoods);
+        result.weights.extend(part.weights);
+        result.codes.extend(part.codes);
+        result.parameters.iter_mut().zip(&part.parameters).for_each(|(sum, part)| *sum += part);
         d_features.extend(pulled);
     }
-    if pull.weights().is_some() {
-        Driven::pull(driven, trial.system, &d_features, &mut all.parameters);
+    if let Some(driven) = driven {
+        result.memory.front = match pull.weights() {
+            Some(_) => driven.pull(trial.system, &d_features, &mut result.parameters),
+            None => driven.into_pass(),
+        };
     }
-    all
 }
 
 /// Σ ℓ over the sequences of each set of codes, J × K, where a set serves several: all of them are scored before any is weighed.
-fn shared_likelihoods(
+pub(super) fn shared_likelihoods(
     trial: Trial<'_>,
     codes: &Codes,
     batch: &OwnBatch,
@@ -62,13 +66,31 @@ fn shared_likelihoods(
     let Some(OwnWeights::Importance(rule)) = pull.weights() else { return None };
     let k = codes.len() / batch.n_seq().max(1);
     rule.is_shared(k).then(|| {
-        let found = own(trial, codes, batch, OwnPull::Nothing);
+        let found = trial.system.own_gradient(trial.parameters, codes, batch, OwnPull::Nothing);
         let mut totals = vec![0.0; rule.log_ratios.len()];
         for (own, &j) in found.log_likelihoods.chunks_exact(k).zip(rule.code_of) {
             totals[j * k..(j + 1) * k].iter_mut().zip(own).for_each(|(sum, l)| *sum += l);
         }
         totals
     })
+}
+
+/// Writes the K weights of sequence `i`; `known` are likelihoods by set of codes, where there are any.
+pub(super) fn weigh(
+    rule: OwnWeights<'_>,
+    (i, known): (usize, Option<&[f64]>),
+    likelihoods: &[f64],
+    weights: &mut [f64],
+) {
+    let k = weights.len();
+    match rule {
+        OwnWeights::Equal(weight) => weights.fill(weight),
+        OwnWeights::Fixed(all) => weights.copy_from_slice(&all[i * k..(i + 1) * k]),
+        OwnWeights::Importance(rule) => {
+            let j = rule.code_of[i];
+            rule.weigh(i, known.map_or(likelihoods, |all| &all[j * k..(j + 1) * k]), weights);
+        }
+    }
 }
 
 /// What a chunk found, and gradients with respect to the features of its sequences.
@@ -170,7 +192,10 @@ impl Kernel for OwnChunk<'_> {
             self.roll_out(i, place * packs, &windows, &mut scratch, &mut found.log_likelihoods);
             let ours = place * self.per_sequence..(place + 1) * self.per_sequence;
             found.weights.resize(ours.end, 1.0);
-            self.weigh(i, &found.log_likelihoods[ours.clone()], &mut found.weights[ours.clone()]);
+            if let Some(rule) = self.pull.weights() {
+                let likelihoods = &found.log_likelihoods[ours.clone()];
+                weigh(rule, (i, self.known), likelihoods, &mut found.weights[ours.clone()]);
+            }
             if !matches!(self.pull, OwnPull::Nothing) {
                 let weights = &found.weights[ours];
                 self.pull_back(place * packs, &windows, weights, &mut scratch, &mut found.parameters);
@@ -202,20 +227,6 @@ impl OwnChunk<'_> {
     #[inline(always)]
     fn used(&self, p: usize) -> usize {
         LANES.min(self.per_sequence - p * LANES)
-    }
-
-    /// Writes the weights of sequence `i`, which come as ones.
-    fn weigh(&self, i: usize, likelihoods: &[f64], weights: &mut [f64]) {
-        let k = self.per_sequence;
-        match self.pull.weights() {
-            None => {}
-            Some(OwnWeights::Equal(weight)) => weights.fill(weight),
-            Some(OwnWeights::Fixed(all)) => weights.copy_from_slice(&all[i * k..(i + 1) * k]),
-            Some(OwnWeights::Importance(rule)) => {
-                let j = rule.code_of[i];
-                rule.weigh(i, self.known.map_or(likelihoods, |all| &all[j * k..(j + 1) * k]), weights);
-            }
-        }
     }
 
     /// Generates, rolls out and scores the codes of sequence `i`, whose packs begin at `first` of the chunk.

@@ -78,7 +78,9 @@ fn weighted(trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, weights: Carrie
         sum.parameters.iter_mut().zip(&part.parameters).for_each(|(s, p)| *s += p);
         add_features(&mut d_features, pulled);
     }
-    Driven::pull(driven, trial.system, &d_features, &mut sum.parameters);
+    if let Some(driven) = driven {
+        driven.pull(trial.system, &d_features, &mut sum.parameters);
+    }
     sum
 }
 

@@ -7,14 +7,14 @@ use super::packs::{Buffers, by_lane, n_packs, pack_of, starts_of, used_lanes};
 use crate::base::emission::Noise;
 use crate::base::kalman::{Belief, Matrices, lower_factor};
 use crate::base::{GroupInputs, Likelihood, RolloutInputs, Subject};
-use crate::engine::{Codes, Observed, Outlook, Rollout, Starts, StepsAhead, Trial};
+use crate::engine::{Codes, FutureSteps, Observed, Rollout, Starts, StepsAhead, Trial};
 use crate::family::Signal;
 use crate::kernel::{Arch, Kernel, LANES, Pack, Scalar, dispatch};
 use crate::random::{Random, stream};
 use crate::system::System;
 
 /// [`Engine::simulate`](crate::engine::Engine::simulate).
-pub(super) fn simulate(system: &System, codes: &Codes, from: Outlook<'_>) -> Rollout {
+pub(super) fn simulate(system: &System, codes: &Codes, from: FutureSteps<'_>) -> Rollout {
     let parts: Vec<Rollout> = (0..n_packs(codes))
         .into_par_iter()
         .map(|pack| dispatch(SimulatePack { system, codes, from, pack }))
@@ -32,7 +32,7 @@ pub(super) fn simulate(system: &System, codes: &Codes, from: Outlook<'_>) -> Rol
 struct SimulatePack<'a> {
     system: &'a System,
     codes: &'a Codes,
-    from: Outlook<'a>,
+    from: FutureSteps<'a>,
     pack: usize,
 }
 
@@ -67,7 +67,7 @@ fn own_parameters(system: &System) -> Trial<'_> {
 
 /// The inputs of all steps, in every lane.
 #[inline(always)]
-fn in_lanes<A: Arch>(from: Outlook<'_>) -> Vec<Pack<f32, A>> {
+fn in_lanes<A: Arch>(from: FutureSteps<'_>) -> Vec<Pack<f32, A>> {
     let rows = from.inputs.map_or(&[][..], |signal| &signal.values()[..from.n_time * signal.width()]);
     rows.iter().map(|&u| Pack::splat(u as f32)).collect()
 }
@@ -78,7 +78,12 @@ fn noise_factors<A: Arch>(noise: &Noise, theta: &[Pack<f32, A>], used: usize) ->
 }
 
 /// [`Engine::ahead`](crate::engine::Engine::ahead).
-pub(super) fn ahead(system: &System, points: &Codes, from: Outlook<'_>, random: &mut Random) -> StepsAhead {
+pub(super) fn ahead(
+    system: &System,
+    points: &Codes,
+    from: FutureSteps<'_>,
+    random: &mut Random,
+) -> StepsAhead {
     let seeds: Vec<u64> = (0..n_packs(points)).map(|_| random.random()).collect();
     let work = seeds.par_iter().enumerate();
     let parts: Vec<StepsAhead> =
@@ -96,7 +101,7 @@ pub(super) fn ahead(system: &System, points: &Codes, from: Outlook<'_>, random: 
 struct AheadPack<'a> {
     system: &'a System,
     points: &'a Codes,
-    from: Outlook<'a>,
+    from: FutureSteps<'a>,
     pack: usize,
     seed: u64,
 }

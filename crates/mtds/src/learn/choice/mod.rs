@@ -154,6 +154,8 @@ keys! {
     refine_steps: u64,
     /// Codes drawn per sequence and step of the refinement.
     refine_particles: usize,
+    /// Sequences or segments per step of elbo and iwae, each once before any comes again; 0 for all.
+    minibatch: usize,
     /// First steps of elbo and iwae without divergence and with sharp beliefs; 0 for none.
     hard_steps: u64,
     /// Steps over which elbo and iwae let the weight of the divergence rise to 1.

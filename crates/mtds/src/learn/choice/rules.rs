@@ -213,8 +213,11 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
     by.fill("start_steps", &mut w.start_steps, start_steps(start, effort, start_cost * work.per_step));
     by.fill("start_noise", &mut w.start_noise, start_noise(work));
-    let codes = by.fill("refine_particles", &mut w.refine_particles, refine_particles(learn));
-    let refine_cost = (codes * work.pieces) as f64 * work.per_step;
+    let chosen = variational::minibatch(w, learn, work.pieces);
+    let minibatch = by.fill("minibatch", &mut w.minibatch, chosen);
+    let codes = by.fill("refine_particles", &mut w.refine_particles, refine_particles(learn, minibatch));
+    let pieces = if minibatch > 0 { minibatch.min(work.pieces) } else { work.pieces };
+    let refine_cost = (codes * pieces) as f64 * work.per_step;
     let is_network = w.amortised.is_some_and(|units| units > 0);
     let usual = if is_network { 8000.0 } else { 4000.0 };
     let refine_steps = by.fill("refine_steps", &mut w.refine_steps, steps(usual, effort, refine_cost));
@@ -344,8 +347,9 @@ fn start_steps(start: Beginning, effort: f64, cost: f64) -> (u64, String) {
     }
 }
 
-fn refine_particles(learn: LearnRule) -> (usize, &'static str) {
+fn refine_particles(learn: LearnRule, minibatch: usize) -> (usize, &'static str) {
     match learn {
+        LearnRule::Elbo if minibatch > 0 => (1, "many small steps learn more than few exact ones"),
         LearnRule::Mco => (32, "enough once proposals follow their sequences"),
         LearnRule::Elbo | LearnRule::Iwae => (16, "one pack of draws from each belief"),
     }

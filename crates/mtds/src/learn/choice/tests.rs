@@ -203,6 +203,27 @@ fn bounds_are_learned_without_a_start_and_replay() {
 }
 
 #[test]
+fn steps_of_large_networks_are_minibatches_and_others_if_asked() {
+    let wishes = |front: usize, minibatch| Wishes {
+        base: Some(super::LAYERED.into()),
+        learn: Some(LearnRule::Elbo),
+        front: Some(front),
+        minibatch,
+        ..Wishes::default()
+    };
+    let batch_of = |wishes: &Wishes| {
+        let (choices, _) = resolve(wishes, &facts(40, 60, 1, Drive::Ongoing)).unwrap();
+        let course = choices.course(&Base::from(Lds::new(choices.state, 1, 1))).unwrap();
+        let RefineRule::Variational(refine) = course.refine else { panic!("a bound") };
+        (refine.objective.batch, refine.objective.draws)
+    };
+    assert_eq!(batch_of(&wishes(1024, None)), (Some(16), 1));
+    assert_eq!(batch_of(&wishes(1024, Some(0))), (None, 16));
+    assert_eq!(batch_of(&wishes(32, None)), (None, 16));
+    assert_eq!(batch_of(&wishes(32, Some(5))), (Some(5), 1));
+}
+
+#[test]
 fn what_a_way_to_learn_does_not_have_is_refused() {
     let elbo = Some(LearnRule::Elbo);
     let bad = [
@@ -211,6 +232,7 @@ fn what_a_way_to_learn_does_not_have_is_refused() {
         ("temperature", Wishes { temperature: Some(0.5), ..from_draws() }),
         ("amortised", Wishes { amortised: Some(5), ..from_draws() }),
         ("window", Wishes { window: Some(5), ..from_draws() }),
+        ("minibatch", Wishes { minibatch: Some(5), ..from_draws() }),
         ("start_steps", Wishes { learn: elbo, start_steps: Some(5), ..Wishes::default() }),
         ("particles", Wishes { learn: elbo, particles: Some(5), ..Wishes::default() }),
         ("hard_steps", Wishes { learn: elbo, hard_steps: Some(1 << 40), ..Wishes::default() }),

@@ -17,6 +17,11 @@ const FIRST_STD_DEV: [f64; 2] = [0.5, 0.5];
 const BELIEF_RATE: f64 = 5.0;
 /// Points of the prior among which beliefs look for better codes, and how often in the first part of learning.
 const SEARCH: (usize, u64) = (255, 10);
+/// Segments of a minibatch where a network is large, and what is large: units of the front, or size of the state.
+const MINIBATCH: usize = 16;
+const LARGE: (usize, usize) = (256, 64);
+/// Draws of held-out bounds where steps are minibatches: a check costs no more than some dozens of them.
+const QUICK_DRAWS: usize = 32;
 /// Why a setting of variational learning has no effect.
 const UNUSED: &str = "only elbo and iwae have it";
 
@@ -38,6 +43,18 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, steps: u6
     by.fill("window", &mut w.window, (0, or("gradients flow through whole sequences")));
 }
 
+/// How many of so many pieces take part in a step.
+pub(super) fn minibatch(w: &Wishes, learn: LearnRule, pieces: usize) -> (usize, &'static str) {
+    let is_large = w.front.is_some_and(|n| n >= LARGE.0) || w.state.is_some_and(|n| n >= LARGE.1);
+    match learn {
+        LearnRule::Mco => (0, UNUSED),
+        _ if is_large && pieces > MINIBATCH => {
+            (MINIBATCH, "each step of a large network takes a few segments")
+        }
+        _ => (0, "every step takes all of them"),
+    }
+}
+
 impl Choices {
     /// Ranges of what elbo and iwae have, and that none of it is asked of another way to learn.
     pub(super) fn check_variational(&self) -> Result<()> {
@@ -45,6 +62,7 @@ impl Choices {
         let settings = [
             ("hard_steps", number(self.hard_steps), number(self.refine_steps)),
             ("kl_warmup", number(self.kl_warmup), number(self.refine_steps)),
+            ("minibatch", self.minibatch as f64, f64::INFINITY),
             ("amortised", self.amortised as f64, 4096.0),
             ("window", self.window as f64, f64::INFINITY),
         ];
@@ -79,10 +97,13 @@ impl Choices {
         let hard = HardPhase { steps: self.hard_steps, std_dev: HARD_STD_DEV, ending };
         let half = self.refine_steps / 2;
         let (points, times) = SEARCH;
+        let usual = Variational::default();
         Ok(VariationalRefine {
             objective: Variational {
                 estimator,
                 draws: self.refine_particles,
+                batch: (self.minibatch > 0).then_some(self.minibatch),
+                held_out_draws: if self.minibatch > 0 { QUICK_DRAWS } else { usual.held_out_draws },
                 divergence_weight: self.warmup()?,
                 temperature: Schedule::constant(self.temperature)?,
                 hard: (self.hard_steps > 0).then_some(hard),
@@ -93,7 +114,7 @@ impl Choices {
                 rates: self.rates(base),
                 generator: GroupRule { rate: 1.0, l2: self.l2 },
                 beliefs: GroupRule { rate: if self.amortised > 0 { 1.0 } else { BELIEF_RATE }, l2: 0.0 },
-                ..Variational::default()
+                ..usual
             },
             plan: self.refine_plan()?,
             network: (self.amortised > 0).then_some(self.amortised),

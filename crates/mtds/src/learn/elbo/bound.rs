@@ -58,8 +58,6 @@ pub(crate) struct Evaluation {
     pub(crate) total: f64,
     /// Mean effective number of draws, for importance weights.
     pub(crate) ess: Option<f64>,
-    /// ∂ Σ_j L_j with respect to the model's parameters.
-    pub(crate) parameters: Vec<f32>,
     /// ∂ Σ_j L_j with respect to the beliefs.
     pub(crate) beliefs: Gaussians,
 }
@@ -97,19 +95,55 @@ impl Drawn<'_> {
     }
 }
 
-/// Bounds of all codes, and the gradients of their sum.
+/// Bounds of all codes, and the gradients of their sum; that with respect to the model's parameters is left in `found`.
 pub(crate) fn evaluate(
-    model: &System,
-    parameters: &[f32],
+    (model, parameters): (&System, &[f32]),
     drawn: Drawn<'_>,
     data: &Coded,
     terms: Terms,
+    found: &mut OwnResult,
 ) -> Evaluation {
-    match terms.estimator {
-        Estimator::Elbo => evidence_bound(model, parameters, drawn, data, terms),
-        Estimator::ImportanceWeighted(path) => {
-            importance_bound(model, parameters, drawn, data, (terms, path))
+    let s = drawn.n_draws();
+    let beta = terms.divergence_weight;
+    let log_ratios: Vec<f64> = match terms.estimator {
+        Estimator::Elbo => vec![],
+        Estimator::ImportanceWeighted(_) => {
+            (0..drawn.beliefs.len()).flat_map(|j| drawn.log_ratios(j)).map(|r| beta * r).collect()
         }
+    };
+    let weights = match terms.estimator {
+        Estimator::Elbo => OwnWeights::Equal(terms.temperature / s as f64),
+        Estimator::ImportanceWeighted(_) => OwnWeights::Importance(Importance {
+            temperature: terms.temperature,
+            log_ratios: &log_ratios,
+            code_of: &data.code_of,
+            log_negligible: f64::NEG_INFINITY,
+        }),
+    };
+    let codes = drawn.own_codes(&data.code_of);
+    model.own_gradient_into(parameters, &codes, (&data.batch, OwnPull::Both(weights)), found);
+    let totals = by_code(&found.log_likelihoods, &data.code_of, drawn);
+    let (ess, beliefs) = match terms.estimator {
+        Estimator::Elbo => (None, to_beliefs(found, drawn, (data, terms))),
+        Estimator::ImportanceWeighted(path) => {
+            let tau = terms.temperature as f32;
+            if tau != 1.0 {
+                found.parameters.iter_mut().for_each(|d| *d *= tau);
+            }
+            let weights = weights_by_code(&found.weights, &data.code_of, drawn);
+            let sizes = weights.chunks_exact(s).map(|w| 1.0 / w.iter().map(|w| w * w).sum::<f64>());
+            let beliefs = match path {
+                WeightedGradient::Plain => pathwise(found, &weights, drawn, (data, terms)),
+                WeightedGradient::DoublyReparameterised => doubly(found, &weights, drawn, (data, terms)),
+            };
+            (Some(sizes.sum::<f64>() / drawn.beliefs.len() as f64), beliefs)
+        }
+    };
+    Evaluation {
+        bounds: value_by_code(&totals, drawn, Terms::plain(terms.estimator)),
+        total: value_by_code(&totals, drawn, terms).iter().sum(),
+        ess,
+        beliefs,
     }
 }
 
@@ -159,30 +193,14 @@ fn log_mean_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     largest + (sum / n).ln()
 }
 
-fn evidence_bound(
-    model: &System,
-    parameters: &[f32],
-    drawn: Drawn<'_>,
-    data: &Coded,
-    terms: Terms,
-) -> Evaluation {
-    let share = terms.temperature / drawn.n_draws() as f64;
-    let codes = drawn.own_codes(&data.code_of);
-    let found = model.own_gradient(parameters, &codes, &data.batch, OwnPull::Both(OwnWeights::Equal(share)));
-    let mut beliefs = pull_to_beliefs(&found, drawn, &data.code_of);
-    let q = drawn.beliefs;
+/// d L / d (μ, ρ) of the evidence bound.
+fn to_beliefs(found: &OwnResult, drawn: Drawn<'_>, (data, terms): (&Coded, Terms)) -> Gaussians {
+    let (mut pulled, q) = (pull_to_beliefs(found, drawn, &data.code_of), drawn.beliefs);
     for at in 0..q.mean.len() {
-        beliefs.mean[at] -= terms.divergence_weight * q.mean[at];
-        beliefs.log_std_dev[at] -= terms.divergence_weight * (2.0 * q.log_std_dev[at]).exp_m1();
+        pulled.mean[at] -= terms.divergence_weight * q.mean[at];
+        pulled.log_std_dev[at] -= terms.divergence_weight * (2.0 * q.log_std_dev[at]).exp_m1();
     }
-    let totals = by_code(&found.log_likelihoods, &data.code_of, drawn);
-    Evaluation {
-        bounds: value_by_code(&totals, drawn, Terms::plain(terms.estimator)),
-        total: value_by_code(&totals, drawn, terms).iter().sum(),
-        ess: None,
-        parameters: found.parameters,
-        beliefs,
-    }
+    pulled
 }
 
 /// Gradients that stand at codes z_is, pulled to μ and ρ and added up by code.
@@ -197,41 +215,6 @@ fn pull_to_beliefs(found: &OwnResult, drawn: Drawn<'_>, code_of: &[usize]) -> Ga
         }
     }
     pulled
-}
-
-fn importance_bound(
-    model: &System,
-    parameters: &[f32],
-    drawn: Drawn<'_>,
-    data: &Coded,
-    (terms, path): (Terms, WeightedGradient),
-) -> Evaluation {
-    let s = drawn.n_draws();
-    let codes = drawn.own_codes(&data.code_of);
-    let beta = terms.divergence_weight;
-    let ratios = (0..drawn.beliefs.len()).flat_map(|j| drawn.log_ratios(j));
-    let log_ratios: Vec<f64> = ratios.map(|r| beta * r).collect();
-    let weights = OwnWeights::Importance(Importance {
-        temperature: terms.temperature,
-        log_ratios: &log_ratios,
-        code_of: &data.code_of,
-        log_negligible: f64::NEG_INFINITY,
-    });
-    let found = model.own_gradient(parameters, &codes, &data.batch, OwnPull::Both(weights));
-    let totals = by_code(&found.log_likelihoods, &data.code_of, drawn);
-    let weights = weights_by_code(&found.weights, &data.code_of, drawn);
-    let sizes = weights.chunks_exact(s).map(|w| 1.0 / w.iter().map(|w| w * w).sum::<f64>());
-    let tau = terms.temperature as f32;
-    Evaluation {
-        bounds: value_by_code(&totals, drawn, Terms::plain(terms.estimator)),
-        total: value_by_code(&totals, drawn, terms).iter().sum(),
-        ess: Some(sizes.sum::<f64>() / drawn.beliefs.len() as f64),
-        beliefs: match path {
-            WeightedGradient::Plain => pathwise(&found, &weights, drawn, (data, terms)),
-            WeightedGradient::DoublyReparameterised => doubly(&found, &weights, drawn, (data, terms)),
-        },
-        parameters: found.parameters.iter().map(|d| tau * d).collect(),
-    }
 }
 
 /// The weights of each code, N × S: all sequences of a code have the same.

@@ -15,6 +15,7 @@
 mod beliefs;
 mod bound;
 mod draws;
+mod epoch;
 mod fit;
 mod gaussians;
 mod objective;
@@ -33,10 +34,11 @@ use super::rules::NoiseSteps;
 use super::{Adapted, AdaptedObjective, Proposal};
 use crate::family::{Family, Segments};
 use crate::random::{Random, ShiftedSobol};
-use crate::system::{OwnBatch, System};
+use crate::system::{OwnBatch, OwnResult, System};
 use crate::{Error, Result};
 use beliefs::{Beliefs, FreeBeliefs};
 use bound::Coded;
+use epoch::Epoch;
 
 /// Seed of the draws of held-out bounds, the same in every call.
 const FIXED: u64 = 0x6d74_6473;
@@ -62,6 +64,11 @@ pub struct VariationalObjective {
     settings: Variational,
     sobol: ShiftedSobol,
     noise: NoiseSteps,
+    /// Which codes the next minibatches have, and what that will be after the step in progress.
+    epoch: Epoch,
+    next_epoch: Option<Epoch>,
+    /// Gradients of the last step; kept for their memory.
+    found: OwnResult,
 }
 
 /// Sequences that are watched: beliefs about them are adapted anew, or read off the network.
@@ -161,7 +168,8 @@ impl VariationalObjective {
         let mut members = vec![vec![]; beliefs.n_codes()];
         code_of.iter().enumerate().for_each(|(i, &j)| members[j].push(i));
         let data = Coded { batch, code_of };
-        Ok(Self { model, data, members, beliefs, held_out, settings, sobol, noise })
+        let (epoch, next_epoch, found) = Default::default();
+        Ok(Self { model, data, members, beliefs, held_out, settings, sobol, noise, epoch, next_epoch, found })
     }
 
     /// The architecture that is being learned.
@@ -233,7 +241,8 @@ impl VariationalObjective {
 
 /// The held-out sequences of free beliefs, whose proposals are adapted at every check.
 fn watch(model: &System, family: &Family, settings: &Variational) -> Result<HeldOut> {
-    let adapted = Adapted { particles: settings.held_out_draws.div_ceil(2), ..Adapted::default() };
+    let draws = settings.held_out_draws;
+    let adapted = Adapted { particles: draws.div_ceil(2), first_particles: 32 * draws, ..Adapted::default() };
     let proposals = vec![Proposal::prior(model.d_code()); family.n_seq()];
     let objective =
         AdaptedObjective::from_proposals(model.clone(), family, Some(family), adapted, proposals)?;

@@ -1,31 +1,32 @@
 //! One step of variational learning: which codes, which terms, bound and gradient, and what follows it.
 
 use rand::RngExt;
-use rand::seq::index;
+use rayon::prelude::*;
 
 use super::bound::{self, Coded, Drawn, Evaluation, Terms};
 use super::draws::{Spacing, standard_normals};
+use super::epoch::Epoch;
 use super::{
     Estimator, FIXED, GroupRule, HardEnding, HardPhase, HeldOut, VariationalObjective, WeightedGradient,
 };
-use crate::Result;
 use crate::generator::Skip;
 use crate::learn::rules::holds_weights;
 use crate::learn::{Objective, ParameterGroup, StepReport};
 use crate::random::Random;
+use crate::{Error, Result};
 
 /// Spread of means below which a dimension has nothing to rescale.
 const LEAST_SPREAD: f64 = 1e-6;
 
 impl VariationalObjective {
     /// The codes of this step and their sequences.
-    fn choose(&self, random: &mut Random) -> (Vec<usize>, Option<Coded>) {
+    fn choose(&mut self, random: &mut Random) -> (Vec<usize>, Option<Coded>) {
         let n = self.n_codes();
         let Some(batch) = self.settings.batch.filter(|&batch| batch < n) else {
             return ((0..n).collect(), None);
         };
-        let mut places = index::sample(random, n, batch).into_vec();
-        places.sort_unstable();
+        let (places, rest) = self.epoch.take(n, batch, random);
+        self.next_epoch = Some(rest); // counts once the step does
         let (mut sequences, mut code_of) = (vec![], vec![]);
         for (local, &j) in places.iter().enumerate() {
             sequences.extend(&self.members[j]);
@@ -58,7 +59,8 @@ impl VariationalObjective {
         let spacing = spacing(terms.estimator);
         let noise = standard_normals(&mut self.sobol, (q.len(), n_draws, q.d_code), spacing, seed);
         let drawn = Drawn { beliefs: &q, noise: &noise };
-        Ok(bound::evaluate(&self.model, model, drawn, data.unwrap_or(&self.data), terms))
+        let data = data.unwrap_or(&self.data);
+        Ok(bound::evaluate((&self.model, model), drawn, data, terms, &mut self.found))
     }
 
     /// Writes −(1/n) of a gradient, n the codes of the step.
@@ -71,7 +73,9 @@ impl VariationalObjective {
     ) -> Result<()> {
         let scale = -1.0 / places.len() as f64;
         let (d_model, d_beliefs) = gradient.split_at_mut(self.model.n_parameters());
-        d_model.iter_mut().zip(&found.parameters).for_each(|(g, d)| *g = (scale * f64::from(*d)) as f32);
+        // Millions of numbers for a large network: shared out, each on its own.
+        let pairs = d_model.par_iter_mut().with_min_len(1 << 16).zip(&self.found.parameters);
+        pairs.for_each(|(g, d)| *g = (scale * f64::from(*d)) as f32);
         let pulled = &mut found.beliefs;
         pulled.mean.iter_mut().chain(&mut pulled.log_std_dev).for_each(|d| *d *= scale);
         if self.settings.is_hard(step) {
@@ -165,14 +169,26 @@ impl Objective for VariationalObjective {
     }
 
     fn state(&self) -> serde_json::Value {
-        serde_json::Value::Null // beliefs are parameters, phases follow the step, draws come from `random`
+        // Beliefs are parameters, phases follow the step, draws come from `random`: what is left is the course of minibatches.
+        self.settings.batch.and_then(|_| serde_json::to_value(&self.epoch).ok()).unwrap_or_default()
     }
 
-    fn restore(&mut self, _: &serde_json::Value) -> Result<()> {
+    fn restore(&mut self, state: &serde_json::Value) -> Result<()> {
+        if self.settings.batch.is_some() {
+            let epoch: Epoch = serde_json::from_value(state.clone()).map_err(|why| Error::Store {
+                file: "checkpoint".into(),
+                why: format!("it has no course of minibatches: {why}"),
+            })?;
+            epoch.check(self.n_codes())?;
+            self.epoch = epoch;
+        }
         Ok(())
     }
 
     fn finish_step(&mut self, parameters: &mut [f32], step: u64) {
+        if let Some(epoch) = self.next_epoch.take() {
+            self.epoch = epoch;
+        }
         self.noise.finish_step(parameters, step);
         self.search(parameters, step);
     }

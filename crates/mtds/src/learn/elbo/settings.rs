@@ -80,7 +80,7 @@ pub struct Variational {
     pub estimator: Estimator,
     /// Draws S per code and step, one at least.
     pub draws: usize,
-    /// Codes per step, chosen at random; `None` for all. Adam's momentum moves the others along for a few steps more.
+    /// Codes per step, each once before any comes again; `None` for all. Adam's momentum moves the others along for a few steps more.
     pub batch: Option<usize>,
     /// Weight β of the divergence from the prior by step (annealing); 1 in the end.
     pub divergence_weight: Schedule,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::family::{Sequence, Signal};
-use crate::system::{Codes, OwnPull};
+use crate::system::{Codes, OwnPull, OwnResult};
 
 /// One code dimension, so that the evidence is an integral on a line.
 fn narrow() -> System {
@@ -128,7 +128,8 @@ fn at_the_exact_posterior_the_doubly_reparameterised_gradient_vanishes() {
     let drawn = Drawn { beliefs: &posterior, noise: &noise };
     let largest = |path: WeightedGradient| {
         let terms = Terms::plain(Estimator::ImportanceWeighted(path));
-        let found = bound::evaluate(&model, model.parameters(), drawn, &data, terms);
+        let trial = (&model, model.parameters());
+        let found = bound::evaluate(trial, drawn, &data, terms, &mut OwnResult::default());
         assert!((found.total - evidence).abs() < 1e-4, "{} {evidence}", found.total);
         let pulled = found.beliefs.mean.into_iter().chain(found.beliefs.log_std_dev);
         pulled.fold(0.0, |largest: f64, g| largest.max(g.abs()))

@@ -89,8 +89,8 @@ fn the_doubly_reparameterised_gradient_is_unbiased() {
                 let noise = standard_normals(&mut objective.sobol, (3, 16, 2), Spacing::Independent, round);
                 let drawn = Drawn { beliefs: &q, noise: &noise };
                 let terms = objective.terms(1);
-                let found =
-                    bound::evaluate(&objective.model, &parameters[..n_model], drawn, &objective.data, terms);
+                let trial = (&objective.model, &parameters[..n_model]);
+                let found = bound::evaluate(trial, drawn, &objective.data, terms, &mut objective.found);
                 let values = found.beliefs.mean.iter().chain(&found.beliefs.log_std_dev);
                 for (i, g) in values.enumerate() {
                     mean[i] += g / rounds as f64;

@@ -23,10 +23,13 @@ fn trainer(settings: Variational, plan: TrainingPlan) -> Trainer<VariationalObje
 #[test]
 fn learning_raises_the_bound_and_resumes_to_the_same_bits() {
     let doubly = Estimator::ImportanceWeighted(WeightedGradient::DoublyReparameterised);
-    for (estimator, batch) in [(Estimator::Elbo, None), (doubly, Some(2))] {
+    for (estimator, batch, draws) in
+        [(Estimator::Elbo, None, 16), (doubly, Some(2), 16), (Estimator::Elbo, Some(2), 1)]
+    {
         let settings = Variational {
             estimator,
             batch,
+            draws,
             hard: hard(40, HardEnding::Rescaled),
             generator: GroupRule { rate: 1.0, l2: 0.1 },
             shared: GroupRule { rate: 0.3, l2: 0.1 },
@@ -43,7 +46,8 @@ fn learning_raises_the_bound_and_resumes_to_the_same_bits() {
             let mut first = trainer(settings.clone(), plan.clone());
             first.run(&mut |p| if p.step == stop { Control::Stop } else { Control::Continue }).unwrap();
             let checkpoint = Checkpoint::from_bytes(&first.checkpoint().to_bytes().unwrap()).unwrap();
-            let mut second = Trainer::resume(first.into_objective(), checkpoint).unwrap();
+            let fresh = trainer(settings.clone(), plan.clone()).into_objective();
+            let mut second = Trainer::resume(fresh, checkpoint).unwrap();
             second.run(&mut |p| go_on(p)).unwrap();
             assert_eq!(second.parameters(), whole.parameters());
         }
