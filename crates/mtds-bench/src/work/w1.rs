@@ -14,7 +14,7 @@ use mtds::learn::{
     Control, HardEnding, HardPhase, Objective, Schedule, Trainer, TrainingPlan, Variational,
     VariationalObjective,
 };
-use mtds::random::stream;
+use mtds::random::{Stream, stream};
 use mtds::system::{Architecture, System};
 
 use super::Work;
@@ -137,7 +137,8 @@ impl Work for W1 {
                     learning_rate: Schedule::constant(LEARNING_RATE).map_err(|e| self.own(e))?,
                     ..TrainingPlan::default()
                 };
-                Trainer::new(objective, parameters, plan, 0).map_err(|e| self.own(e))?
+                Trainer::new(objective, parameters, plan, stream(0, Stream::Training))
+                    .map_err(|e| self.own(e))?
             }
         };
         let (clock, mut took) = (Instant::now(), 0.0);

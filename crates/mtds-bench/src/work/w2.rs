@@ -6,6 +6,7 @@ use mtds::base::Lds;
 use mtds::family::{Family, Scaling, Sequence, Signal};
 use mtds::generator::{Activation, FeatureMap};
 use mtds::learn::{Carriers, Control, MonteCarlo, MonteCarloObjective, Schedule, Trainer, TrainingPlan};
+use mtds::random::{Stream, stream};
 use mtds::system::{Architecture, Codes, System};
 
 use super::Work;
@@ -40,7 +41,7 @@ impl W2 {
         let trainer = || {
             let objective = objective(&inputs)?;
             let parameters = objective.model().parameters().to_vec();
-            Trainer::new(objective, parameters, plan()?, 0)
+            Trainer::new(objective, parameters, plan()?, stream(0, Stream::Training))
         };
         let own = |source| Error::Own { work: NAME.into(), source };
         Ok(Self {

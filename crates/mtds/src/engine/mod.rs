@@ -7,12 +7,12 @@
 //! densities      log p(Y | u) of one sequence at many points, perhaps with gradients, in f32 or f64
 //! beliefs        what is known of a state after the last observation, by code
 //! ahead          steps ahead of a random state
-//! simulate       predicted outputs by code; morph: while the code moves
+//! simulate       predicted outputs by code; morph: while the code moves; innovations: errors one step ahead
 //! features       what the front of a layered model makes of inputs
 //! ```
 //! What goes in is plain: matrices of codes, sequences arranged in groups, flat parameters. No operation shows a time step or
 //! asks its caller anything half-way: weights are data ([`Weights`], [`OwnWeights`]), so that rollout, weights and adjoint can
-//! stay on one device. Big results may stay where they were computed ([`Scores`]).
+//! stay on one device. Big results may stay where they were computed ([`CodeScores`]).
 //!
 //! [`System`](crate::system::System) holds its engine, so that callers know none. `cpu` is the one there is.
 
@@ -27,8 +27,9 @@ use std::fmt::Debug;
 pub use codes::Codes;
 pub use own::{Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, normalised};
 pub use precision::Precision;
-pub use scores::Scores;
+pub use scores::CodeScores;
 
+use crate::Result;
 use crate::base::emission::{Batch, Group};
 use crate::family::Signal;
 use crate::front::FrontReading;
@@ -49,11 +50,11 @@ pub struct Trial<'a, R = f32> {
 #[derive(Debug)]
 pub enum Weights<'a> {
     /// w_mi = (1/N) e^{score_mi} / Σ_m' e^{score_m'i}. The scores are used up: they turn into the weights.
-    Normalised(&'a mut Scores),
+    Normalised(&'a mut CodeScores),
     /// For each sequence `per_sequence` codes, where these weights, cumulated, reach `uniforms`; each pulls by 1 / (N · per_sequence).
     Resampled {
         /// From these codes and sequences.
-        scores: &'a Scores,
+        scores: &'a CodeScores,
         /// Codes for each sequence, at least 1.
         per_sequence: usize,
         /// N × `per_sequence` numbers in (0, 1).
@@ -118,7 +119,7 @@ pub(crate) type PointEvaluator<'a> = Box<dyn FnMut(&[f64], &mut [f64]) -> f64 + 
 /// What can compute with models; sizes were checked before.
 pub(crate) trait Engine: Debug + Send + Sync {
     /// Scores every sequence of `batch` under every code, into a table that is used again: fresh memory costs more than some models.
-    fn score(&self, trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores: &mut Scores);
+    fn score(&self, trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores: &mut CodeScores);
 
     /// Gradient of the weighted log likelihood with respect to the parameters.
     fn gradient(&self, trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, weights: Weights<'_>)
@@ -157,6 +158,9 @@ pub(crate) trait Engine: Debug + Send + Sync {
     /// Rolls out one sequence whose code at step t is row t: n_time × d_obs, in double precision.
     fn morph(&self, system: &System, path: &Codes, inputs: Option<&Signal>) -> Vec<f64>;
 
+    /// Errors one step ahead of a sequence with this code, in standard deviations: n_time × d_obs.
+    fn innovations(&self, system: &System, code: &[f64], steps: ScoredSteps<'_>) -> Result<Vec<f64>>;
+
     /// What the front of the system makes of one sequence, n_time × d_out, and its last state; from `state` or from its beginning.
     fn features(
         &self,
@@ -164,6 +168,16 @@ pub(crate) trait Engine: Debug + Send + Sync {
         reading: FrontReading<'_>,
         state: Option<&[f32]>,
     ) -> (Vec<f32>, Vec<f32>);
+}
+
+/// A sequence in model units, and which of its values count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScoredSteps<'a> {
+    pub outputs: &'a Signal,
+    /// Of the base model.
+    pub inputs: Option<&'a Signal>,
+    /// Whether each output is observed and scored.
+    pub mask: &'a [bool],
 }
 
 /// Where steps ahead begin, and what drives them.

@@ -4,7 +4,7 @@ use super::cpu::Table;
 
 /// log p(Y_i | z_m) for every code m and sequence i, with what they say about each sequence.
 #[derive(Clone, Debug, Default)]
-pub struct Scores {
+pub struct CodeScores {
     pub(super) n_codes: usize,
     pub(super) n_seq: usize,
     /// log (1/M) Σ_m e^{score} of each sequence.
@@ -14,7 +14,7 @@ pub struct Scores {
     pub(super) table: Table,
 }
 
-impl Scores {
+impl CodeScores {
     /// Number of codes M.
     #[must_use]
     pub fn n_codes(&self) -> usize {

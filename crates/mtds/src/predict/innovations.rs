@@ -11,21 +11,9 @@
 
 use crate::Result;
 use crate::base::emission::check_inputs;
-use crate::base::kalman::{Gains, Means, Pattern};
-use crate::base::{Drive, StochasticLds};
+use crate::engine::ScoredSteps;
 use crate::family::Signal;
-use crate::system::{Buffers, FrontState, System};
-
-/// A sequence as the base model takes it, in model units.
-struct Taken<'a> {
-    theta: &'a [f64],
-    outputs: &'a Signal,
-    /// What drives the base model, row after row.
-    inputs: &'a [f64],
-    quiet: &'a [bool],
-    /// Whether each value is observed and scored.
-    mask: &'a [bool],
-}
+use crate::system::{FrontState, System};
 
 impl System {
     /// Standardised errors one step ahead of a sequence (data units) with this code: n_time × d_obs, NaN where an output is missing or
@@ -39,60 +27,15 @@ impl System {
         check_inputs(inputs, n_time, self.d_input())?;
         let outputs = self.scaling().outputs_to_model(outputs)?;
         let inputs = inputs.map(|u| self.scaling().inputs_to_model(&u.slice(0..n_time))).transpose()?;
-        let drive = self.drive(inputs, Some(&outputs), &mut FrontState::default())?;
-        let inputs = drive.as_ref().map_or(&[][..], Signal::values);
-        let quiet: Vec<bool> = (0..n_time)
-            .map(|t| drive.as_ref().is_none_or(|drive| drive.row(t).iter().all(|&u| u == 0.0)))
-            .collect();
+        let inputs = self.drive(inputs, Some(&outputs), &mut FrontState::default())?;
         let first = self.seed_steps() * outputs.width();
         let mask: Vec<bool> =
             outputs.values().iter().enumerate().map(|(at, y)| at >= first && !y.is_nan()).collect();
-        let mut buffers = Buffers::<f64>::new(self);
-        buffers.generate(self, &self.parameters_as::<f64>(), code);
-        let taken = Taken { theta: &buffers.theta, outputs: &outputs, inputs, quiet: &quiet, mask: &mask };
-        let found = match self.base().stochastic() {
-            Some(lds) => taken.filtered(lds)?,
-            None => taken.rolled_out(self),
-        };
+        let steps = ScoredSteps { outputs: &outputs, inputs: inputs.as_ref(), mask: &mask };
+        let found = self.engine().innovations(self, code, steps)?;
         let kept = found.into_iter().zip(&mask).map(|(e, &is_scored)| if is_scored { e } else { f64::NAN });
         Signal::new(n_time, outputs.width(), kept.collect())
     }
-}
-
-impl Taken<'_> {
-    /// From the filter: what is known of the state before each step, one step ahead.
-    fn filtered(&self, lds: &StochasticLds) -> Result<Vec<f64>> {
-        let (n_time, p, m) = (self.outputs.n_time(), self.outputs.width(), lds.lds.d_input);
-        let pattern = Pattern::new(self.mask, p)?;
-        let gains = Gains::new(lds, self.theta, &pattern, None)?;
-        let drive = Drive { inputs: self.inputs, quiet: self.quiet };
-        let mut means = Means::new(&gains);
-        gains.means(&gains.system().pushes(drive)?, None, self.outputs.values(), &mut means)?;
-        let mut errors = Vec::with_capacity(n_time * p);
-        for t in 0..n_time {
-            let drive = Drive { inputs: &self.inputs[t * m..(t + 1) * m], quiet: &self.quiet[t..=t] };
-            let ahead = gains.system().outlook(&gains.belief(&means, t)?, drive)?;
-            errors.extend(standardised(self.outputs.row(t), &ahead.means, &ahead.factors));
-        }
-        Ok(errors)
-    }
-
-    /// From the rollout, which is certain of its state.
-    fn rolled_out(&self, model: &System) -> Vec<f64> {
-        let (base, n_time, p) = (model.base(), self.outputs.n_time(), self.outputs.width());
-        let mut trace = base.trace(n_time);
-        base.roll_out(self.theta, None, Drive { inputs: self.inputs, quiet: self.quiet }, &mut trace);
-        let factor = base.noise().cholesky(self.theta, 0);
-        let rows = self.outputs.rows().zip(trace.outputs.chunks_exact(p.max(1)));
-        rows.flat_map(|(row, predicted)| standardised(row, predicted, &factor)).collect()
-    }
-}
-
-/// (y − ŷ) / s of one step, s² the diagonal of F Fᵀ.
-fn standardised(row: &[f64], predicted: &[f64], factor: &[f64]) -> Vec<f64> {
-    let rows = factor.chunks_exact(row.len());
-    let scales = rows.map(|f| f.iter().map(|x| x * x).sum::<f64>().sqrt());
-    row.iter().zip(predicted).zip(scales).map(|((y, mean), s)| (y - mean) / s).collect()
 }
 
 #[cfg(test)]
@@ -100,7 +43,7 @@ mod tests {
     use rand_distr::{Distribution, StandardNormal};
 
     use super::*;
-    use crate::base::Lds;
+    use crate::base::{Lds, StochasticLds};
     use crate::family::Scaling;
     use crate::random::stream;
     use crate::system::Architecture;

@@ -11,7 +11,7 @@ mod operations;
 mod spec;
 
 pub use crate::engine::{
-    Codes, Gradient, Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, Precision, Rollout, Scores,
+    CodeScores, Codes, Gradient, Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, Precision, Rollout,
     Weights,
 };
 pub(crate) use driven::FrontState;

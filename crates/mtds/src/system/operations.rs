@@ -4,7 +4,7 @@ use super::System;
 use crate::Result;
 use crate::base::emission::{Batch, check_inputs};
 use crate::engine::{
-    Codes, FutureSteps, Gradient, OwnBatch, OwnPull, OwnResult, Rollout, Scores, Trial, Weights,
+    CodeScores, Codes, FutureSteps, Gradient, OwnBatch, OwnPull, OwnResult, Rollout, Trial, Weights,
 };
 use crate::family::Signal;
 
@@ -14,8 +14,8 @@ impl System {
     /// # Shapes
     /// `parameters`: [`System::n_parameters`]; `codes`: M × k; result M × N.
     #[must_use]
-    pub fn log_likelihoods(&self, parameters: &[f32], codes: &Codes, batch: &Batch<f32>) -> Scores {
-        let mut scores = Scores::default();
+    pub fn log_likelihoods(&self, parameters: &[f32], codes: &Codes, batch: &Batch<f32>) -> CodeScores {
+        let mut scores = CodeScores::default();
         self.log_likelihoods_into(parameters, codes, batch, &mut scores);
         scores
     }
@@ -26,7 +26,7 @@ impl System {
         parameters: &[f32],
         codes: &Codes,
         batch: &Batch<f32>,
-        scores: &mut Scores,
+        scores: &mut CodeScores,
     ) {
         self.engine.score(Trial { system: self, parameters }, codes, batch, scores);
     }

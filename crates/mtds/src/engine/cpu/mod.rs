@@ -3,6 +3,7 @@
 mod density;
 mod front;
 mod head;
+mod innovations;
 mod own;
 mod packs;
 mod products;
@@ -16,9 +17,10 @@ pub(crate) use front::FrontPass;
 pub(crate) use table::Table;
 
 use super::{
-    Codes, Engine, FutureSteps, Gradient, Observed, OwnBatch, OwnPull, OwnResult, PointEvaluator, Rollout,
-    Scores, Starts, StepsAhead, Trial, Weights,
+    CodeScores, Codes, Engine, FutureSteps, Gradient, Observed, OwnBatch, OwnPull, OwnResult, PointEvaluator,
+    Rollout, ScoredSteps, Starts, StepsAhead, Trial, Weights,
 };
+use crate::Result;
 use crate::base::emission::Batch;
 use crate::family::Signal;
 use crate::front::FrontReading;
@@ -44,7 +46,7 @@ fn prefers_products(network: &HeadForm, per_sequence: usize) -> bool {
 }
 
 impl Engine for Cpu {
-    fn score(&self, trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores: &mut Scores) {
+    fn score(&self, trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores: &mut CodeScores) {
         shared::score(trial, codes, batch, scores);
     }
 
@@ -112,6 +114,10 @@ impl Engine for Cpu {
 
     fn morph(&self, system: &System, path: &Codes, inputs: Option<&Signal>) -> Vec<f64> {
         states::morph(system, path, inputs)
+    }
+
+    fn innovations(&self, system: &System, code: &[f64], steps: ScoredSteps<'_>) -> Result<Vec<f64>> {
+        innovations::innovations(system, code, steps)
     }
 
     fn features(

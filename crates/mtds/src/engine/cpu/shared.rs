@@ -11,14 +11,14 @@ use super::packs::{Buffers, n_packs, pack_of};
 use super::table::Table;
 use crate::base::emission::{Batch, Group, Pull};
 use crate::base::{Base, GroupInputs, Likelihood, Subject};
-use crate::engine::{Codes, Gradient, Scores, Trial, Weights};
+use crate::engine::{CodeScores, Codes, Gradient, Trial, Weights};
 use crate::kernel::{Arch, Kernel, LANES, Lanes, Pack, Scalar, dispatch};
 
 /// Packs of codes per unit of parallel work.
 const CHUNK: usize = 16;
 
 /// [`Engine::score`](crate::engine::Engine::score).
-pub(super) fn score(trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores: &mut Scores) {
+pub(super) fn score(trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores: &mut CodeScores) {
     let n_seq = batch.n_seq;
     let driven = &Driven::of_groups(trial, batch);
     let rows = scores.table.rows_for(codes.len(), n_seq);

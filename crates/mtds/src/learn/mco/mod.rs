@@ -15,7 +15,7 @@ use super::{Objective, ParameterGroup, Schedule, StepReport};
 use crate::base::emission::Batch;
 use crate::family::Family;
 use crate::random::{Random, ShiftedSobol};
-use crate::system::{Codes, Scores, System, Weights};
+use crate::system::{CodeScores, Codes, System, Weights};
 use crate::{Error, Result};
 
 /// Which particles carry the gradient.
@@ -69,8 +69,8 @@ pub struct MonteCarloObjective {
     settings: MonteCarlo,
     sobol: ShiftedSobol,
     noise: NoiseSteps,
-    /// Scores of the last step; kept for its memory.
-    scores: Scores,
+    /// Those of the last step; kept for their memory.
+    scores: CodeScores,
 }
 
 impl MonteCarloObjective {
@@ -92,7 +92,7 @@ impl MonteCarloObjective {
         let (batch, held_out) = (arrange(family)?, held_out.map(arrange).transpose()?);
         let sobol = ShiftedSobol::new(model.d_code())?;
         let noise = NoiseSteps::new(&model, &settings.noise, family);
-        Ok(Self { model, batch, held_out, settings, sobol, noise, scores: Scores::default() })
+        Ok(Self { model, batch, held_out, settings, sobol, noise, scores: CodeScores::default() })
     }
 
     /// The architecture that is being learned.
