@@ -1,6 +1,7 @@
 //! The map of codes: every member at its code, or at the two directions in which codes differ most.
 
 use crate::chart::{Picture, Point, Scatter, Words};
+use crate::fit::MorphPath;
 use crate::page::Figure;
 use mtds::Result;
 use mtds::model::Member;
@@ -56,7 +57,8 @@ impl CodeMap {
     /// The picture with what there is to say of it.
     pub fn figure(&self, members: &[Member]) -> Figure {
         let mut caption =
-            "Every dot is one member at the mean of its code; members near each other behave alike."
+            "Every dot is one member at the mean of its code, named where the pointer rests on it; members near each other \
+             behave alike."
                 .to_owned();
         if members.iter().any(|member| member.label.is_some()) {
             caption += " Colours are labels, which learning never saw: where they form regions or change smoothly, the code has found them.";
@@ -82,6 +84,7 @@ impl CodeMap {
         };
         let point = |i: usize| Point {
             at: self.places[i],
+            name: name(&members[i]),
             label: if members.len() <= MOST_NAMED { members[i].id.clone() } else { String::new() },
             value: as_numbers.as_ref().map_or(f64::NAN, |numbers| numbers[i]),
             group: group(labels[i]),
@@ -98,8 +101,41 @@ impl CodeMap {
     }
 }
 
+impl CodeMap {
+    /// The map with the path of a morph over it; its two ends are named.
+    pub fn morph_picture(&self, members: &[Member], morph: &MorphPath) -> Picture {
+        let point = |(i, member): (usize, &Member)| Point {
+            at: self.places[i],
+            name: name(member),
+            label: if i == morph.from || i == morph.to { member.id.clone() } else { String::new() },
+            value: f64::NAN,
+            group: None,
+        };
+        // Straight between two codes is straight on the map.
+        let (from, to) = (self.places[morph.from], self.places[morph.to]);
+        let between = |share: f64| (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1));
+        Scatter {
+            words: Words::new("The path on the map", &self.names.0, &self.names.1)
+                .describe("Map of the members by their codes, with the path of the morph"),
+            points: members.iter().enumerate().map(point).collect(),
+            path: morph.traces.iter().map(|trace| between(trace.position)).collect(),
+            path_label: ALONG_THE_PATH.into(),
+            ..Scatter::default()
+        }
+        .draw()
+    }
+}
+
+/// The key that the ridge of a morph and its path on the map share.
+pub(crate) const ALONG_THE_PATH: &str = "along the path of the morph";
+
 /// Up to this many members have their names written beside them.
 const MOST_NAMED: usize = 12;
+
+/// What a member is called where the pointer rests on it.
+fn name(member: &Member) -> String {
+    member.label.as_ref().map_or_else(|| member.id.clone(), |label| format!("{}, {label}", member.id))
+}
 
 /// Labels and how many members have them, the most frequent first.
 fn groups<'a>(labels: &[Option<&'a str>]) -> Vec<(&'a str, usize)> {
@@ -144,6 +180,17 @@ mod tests {
         let picture = CodeMap::of(&many).expect("a map").picture(&many);
         let keys: Vec<_> = picture.keys.iter().map(|key| key.label.as_str()).collect();
         assert_eq!(keys, ["a", "b", "c", "d", "e", "2 other labels"]);
+    }
+
+    #[test]
+    fn every_dot_has_a_name_and_few_have_it_written_beside_them() {
+        for (n, written) in [(5, 5), (40, 0)] {
+            let some = members(&vec!["fast"; n], 2);
+            let svg = CodeMap::of(&some).expect("a map").picture(&some).svg.render();
+            assert_eq!(svg.matches("fast</title>").count(), n);
+            assert!(svg.contains("<title>m3, fast</title>"));
+            assert_eq!(svg.matches("class=\"point-label\"").count(), written);
+        }
     }
 
     #[test]

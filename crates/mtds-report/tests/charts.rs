@@ -46,8 +46,10 @@ fn charts(values: &[f64]) -> Vec<(&'static str, Picture)> {
         x_spacing,
         y_range: None,
     };
-    let points =
-        swapped.iter().map(|at| Point { at: *at, label: "p".into(), value: at.0, group: None }).collect();
+    let points = swapped
+        .iter()
+        .map(|at| Point { at: *at, label: "p".into(), value: at.0, ..Point::default() })
+        .collect();
     let scatter = Scatter {
         words: words(),
         points,
@@ -174,12 +176,7 @@ fn fan_draws_the_widest_band_first_so_that_all_are_seen() {
 fn labels_on_a_crowded_map_do_not_overlap() {
     let crowd = |n: usize| -> Vec<Point> {
         (0..n)
-            .map(|i| Point {
-                at: (i as f64 * 0.01, 0.0),
-                label: format!("member {i}"),
-                value: 0.0,
-                group: None,
-            })
+            .map(|i| Point { at: (i as f64 * 0.01, 0.0), label: format!("member {i}"), ..Point::default() })
             .collect()
     };
     let drawn = |points| {

@@ -14,7 +14,9 @@ const RADIUS: f64 = 4.0;
 pub struct Point {
     /// Position (x, y); drawn only if both are finite.
     pub at: (f64, f64),
-    /// Label, or empty.
+    /// Name, which a reader sees when the pointer rests on it; may be empty.
+    pub name: String,
+    /// Text beside it, where there is room; may be empty.
     pub label: String,
     /// Value that sets the colour; not finite means no colour.
     pub value: f64,
@@ -87,7 +89,8 @@ impl Scatter {
                     Some(group) => dot(at, RADIUS).class(group_classes(group)),
                     None => dot(at, RADIUS).class("point").set("style", format!("fill:{}", colour(p.value))),
                 };
-                mark.children((!p.label.is_empty()).then(|| Element::new("title").text(&p.label)))
+                let name = if p.name.is_empty() { &p.label } else { &p.name };
+                mark.children((!name.is_empty()).then(|| Element::new("title").text(name)))
             })
             .collect()
     }

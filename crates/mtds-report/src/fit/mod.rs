@@ -1,7 +1,9 @@
 //! The report of any fit: what `mtds report` measured, and the page that tells it.
 
+mod morph;
 mod page;
 
+pub use morph::MorphPath;
 pub use page::page;
 
 use crate::chart::{Band, CoverageSeries};
@@ -34,8 +36,12 @@ pub struct FitReport {
     pub panels: Vec<Panel>,
     /// Whether intervals hold, by origin.
     pub coverage: Vec<CoverageSeries>,
+    /// A morph between two members; `None` without members.
+    pub morph: Option<MorphPath>,
     /// Residual checks.
     pub residuals: Residuals,
+    /// Commands that go further: (command, what it does).
+    pub next: Vec<(String, String)>,
     /// Settings by name.
     pub settings: Vec<(String, String)>,
 }

@@ -1,7 +1,9 @@
-//! The page of a fit, told in order: how learning went, where members lie, forecasts, whether intervals hold, residuals.
+//! The page of a fit, told in order: how learning went, where members lie, forecasts, scores, whether intervals hold, a
+//! morph, residuals, what to do next.
 
 use super::{Curve, FitReport, Panel};
-use crate::chart::{Bars, Coverage, Fan, Lines, Picture, Range, Series, Spacing, Stroke, Words};
+use crate::chart::{Bars, Coverage, Fan, Lines, Morph, Picture, Range, Series, Spacing, Stroke, Words};
+use crate::code_map::ALONG_THE_PATH;
 use crate::page::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
 use crate::usage;
 use mtds::evaluate::{ScoreRow, Seen};
@@ -16,6 +18,7 @@ pub fn page(report: &FitReport) -> Page {
         forecasts(report),
         scores(report),
         intervals(report),
+        morph(report),
         residuals(report),
         Some(settings(report)),
     ];
@@ -165,8 +168,8 @@ fn forecasts(report: &FitReport) -> Option<Section> {
         return None;
     }
     let figure = Figure {
-        pictures: report.panels.iter().map(fan).collect(),
-        caption: "Dots are what the model was shown. Bands hold 50, 80 and 95 per cent of its forecast; the line that was \
+        pictures: forecast_pictures(&report.panels),
+        caption: "Dots are what the model was shown; it was told nothing else about the sequence. Bands hold 50, 80 and 95 per cent of its forecast; the line that was \
                   not shown should wander through them."
             .into(),
     };
@@ -175,7 +178,21 @@ fn forecasts(report: &FitReport) -> Option<Section> {
     Some(Section::new("Forecasts", explanation).with(Block::Figure(figure)))
 }
 
-fn fan(panel: &Panel) -> Picture {
+/// Panels of one sequence have one vertical range, so that widths can be compared.
+fn forecast_pictures(panels: &[Panel]) -> Vec<Picture> {
+    let fans: Vec<Fan> = panels.iter().map(fan).collect();
+    let range_of = |title: &str| {
+        let same = panels.iter().zip(&fans).filter(|(panel, _)| panel.title == title);
+        Range::of(same.filter_map(|(_, fan)| fan.needed_range()).flat_map(|range| [range.low, range.high]))
+    };
+    let drawn = panels.iter().zip(&fans).map(|(panel, fan)| {
+        let y_range = range_of(&panel.title).filter(|_| fan.needed_range().is_some());
+        Fan { y_range, ..fan.clone() }.draw()
+    });
+    drawn.collect()
+}
+
+fn fan(panel: &Panel) -> Fan {
     let heading = format!("{}, {} steps seen", panel.title, panel.seen);
     Fan {
         words: Words::new(&heading, "step", "")
@@ -187,7 +204,6 @@ fn fan(panel: &Panel) -> Picture {
         centre: panel.median.clone(),
         ..Fan::default()
     }
-    .draw()
 }
 
 fn scores(report: &FitReport) -> Option<Section> {
@@ -199,7 +215,9 @@ fn scores(report: &FitReport) -> Option<Section> {
         Column::score("RMSE", Better::Lower, 3),
         Column::score("NLL", Better::Lower, 2),
         Column::score("CRPS", Better::Lower, 3),
+        Column::score("in 50 %", Better::Near(50.0), 0),
         Column::score("in 80 %", Better::Near(80.0), 0),
+        Column::score("in 95 %", Better::Near(95.0), 0),
     ];
     let mut seen: Vec<Seen> = report.scores.iter().map(|row| row.seen).collect();
     seen.dedup();
@@ -213,13 +231,63 @@ fn scores(report: &FitReport) -> Option<Section> {
     };
     let table = Table {
         caption: "Scores of the forecasts, ± one standard error over sequences; the best of each group in bold. NLL and \
-                  CRPS judge the whole forecast; the last column is the per cent of true values inside its 80 % intervals."
+                  CRPS judge the whole forecast; the last three columns are the per cent of true values inside its intervals."
             .into(),
         columns,
         groups: seen.into_iter().map(group).collect(),
     };
-    let explanation = "A forecast is worth its effort only if it beats what anyone could do in a minute.";
-    Some(Section::new("Scores", explanation).with(Block::Table(table)))
+    let explanation = "A forecast is worth its effort only if it beats what anyone could do in a minute; each method saw the \
+                       same observations and was asked for the same future.";
+    let section = Section::new("Scores", explanation).with(Block::Table(table));
+    // A figure over steps needs two numbers of them.
+    if !report.scores.iter().any(|row| steps(row).is_some() && row.seen != report.scores[0].seen) {
+        return Some(section);
+    }
+    let figure = Figure {
+        pictures: vec![
+            score_picture(report, "Error", "RMSE", |row| row.rmse),
+            score_picture(report, "Whole forecast", "CRPS", |row| row.crps),
+        ],
+        caption: "The same by the number of steps seen; lower is better.".into(),
+    };
+    Some(section.with(Block::Figure(figure)))
+}
+
+fn score_picture(report: &FitReport, heading: &str, label: &str, score: fn(&ScoreRow) -> f64) -> Picture {
+    let mut methods: Vec<&str> = Vec::new();
+    for line in &report.scores {
+        if !methods.contains(&line.method.as_str()) {
+            methods.push(&line.method);
+        }
+    }
+    let series = methods.into_iter().map(|method| Series {
+        label: method.into(),
+        stroke: Stroke::Dotted,
+        points: report
+            .scores
+            .iter()
+            .filter(|row| row.method == method)
+            .filter_map(|row| Some((steps(row)?, score(row))))
+            .collect(),
+    });
+    let series: Vec<_> = series.collect();
+    let top = Range::of(series.iter().flat_map(|s| s.points.iter().map(|p| p.1)));
+    Lines {
+        words: Words::new(heading, "steps seen", label)
+            .describe(format!("{label} of each method by the number of steps seen")),
+        y_range: top.map(|r| Range { low: r.low.min(0.0), high: r.high + 0.06 * r.span() }),
+        series,
+        x_spacing: Spacing::Linear,
+    }
+    .draw()
+}
+
+/// How many steps were seen, where it is the same number for all sequences.
+fn steps(row: &ScoreRow) -> Option<f64> {
+    match row.seen {
+        Seen::Steps(steps) => Some(steps as f64),
+        Seen::Share(_) => None,
+    }
 }
 
 fn score_cells(row: &ScoreRow) -> Vec<Cell> {
@@ -229,7 +297,9 @@ fn score_cells(row: &ScoreRow) -> Vec<Cell> {
         estimate(row.rmse, row.rmse_se),
         estimate(row.nll, row.nll_se),
         estimate(row.crps, row.crps_se),
+        Cell::Number(100.0 * row.cover50),
         Cell::Number(100.0 * row.cover80),
+        Cell::Number(100.0 * row.cover95),
     ]
 }
 
@@ -251,6 +321,29 @@ fn intervals(report: &FitReport) -> Option<Section> {
     let explanation =
         "An 80\u{a0}% interval should contain the true value 80\u{a0}% of the time, no more and no less.";
     Some(Section::new("Do the intervals hold?", explanation).with(Block::Figure(figure)))
+}
+
+fn morph(report: &FitReport) -> Option<Section> {
+    let (path, map) = (report.morph.as_ref()?, report.map.as_ref()?);
+    let [from, to] = [path.from, path.to].map(|i| report.members[i].id.as_str());
+    let ridge = Morph {
+        words: Words::new(format!("{}, from {from} to {to}", path.output), "step", "")
+            .describe(format!("Sequences generated along the path from {from} to {to}")),
+        traces: path.traces.clone(),
+        colour: ALONG_THE_PATH.into(),
+    };
+    let driven =
+        path.driven_by.as_ref().map_or(String::new(), |id| format!(" All of them have the inputs of {id}."));
+    let figure = Figure {
+        pictures: vec![ridge.draw(), map.morph_picture(&report.members, path)],
+        caption: format!(
+            "One sequence, without noise, for each code on the way between the two members that lie farthest apart, and the \
+             same way on the map of the codes; dots and curves of one colour belong together.{driven}"
+        ),
+    };
+    let explanation = "Codes between two members give sequences between them: every step on the way is again a member that \
+                       could be, not a blend of two curves.";
+    Some(Section::new("A morph between two members", explanation).with(Block::Figure(figure)))
 }
 
 fn residuals(report: &FitReport) -> Option<Section> {
@@ -305,5 +398,11 @@ fn around(middle: f64, error: f64) -> Range {
 
 fn settings(report: &FitReport) -> Section {
     let explanation = "What the fit chose or was told; the file fit.toml in the model repeats it.";
-    Section::new("Settings", explanation).with(Block::Settings(report.settings.clone()))
+    let section = Section::new("Settings", explanation).with(Block::Settings(report.settings.clone()));
+    match report.next.is_empty() {
+        true => section,
+        false => {
+            section.with(Block::Text("What to do next:".into())).with(Block::Commands(report.next.clone()))
+        }
+    }
 }

@@ -7,12 +7,12 @@ use crate::verb::observed;
 use anyhow::{Result, bail};
 use mtds::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Origins, evaluate};
 use mtds::learn::Facts;
-use mtds::predict::{Estimate, SequenceScore};
+use mtds::predict::{Estimate, Explained, SequenceScore};
 use mtds::{Control, Family, Model};
 use mtds_data::model::load_model;
 use mtds_report::chart::{CoveragePoint, CoverageSeries};
 use mtds_report::code_map::CodeMap;
-use mtds_report::fit::FitReport;
+use mtds_report::fit::{FitReport, MorphPath};
 use std::path::Path;
 
 /// Levels at which coverage is drawn.
@@ -47,16 +47,21 @@ pub(super) fn report(plan: &ReportPlan, progress: &mut Progress) -> Result<FitRe
     let ours: Vec<&Evaluated> = evaluated.iter().filter(|one| one.row.method == OURS).collect();
     let last: Vec<SequenceScore> =
         ours.last().map_or(vec![], |one| one.sequences.iter().map(|(_, score)| score.clone()).collect());
+    let map = if model.members.is_empty() { None } else { Some(CodeMap::of(&model.members)?) };
+    let output = most_explained(&explained, &judged.family);
+    let between = |map| MorphPath::between_ends(&model.system, &model.members, map, &judged.family, output);
     Ok(FitReport {
         model: name(&plan.model),
         curves: stored::curves(&model),
-        map: if model.members.is_empty() { None } else { Some(CodeMap::of(&model.members)?) },
+        morph: map.as_ref().map(between).transpose()?.flatten(),
+        map,
         explained,
         usage: model.fit.as_ref().and_then(|fit| fit.usage.clone()),
         panels: panels(plan, &judged.family, &seen, &model.following(plan.common.seed))?,
         coverage: ours.iter().map(|one| coverage(one)).collect(),
         residuals: residuals::of(&model, &judged.family, plan.common.seed, &last)?,
         settings: stored::settings(&model),
+        next: next(plan, seen[0]),
         judged: judged.words,
         scores: evaluated.into_iter().map(|one| one.row).collect(),
         members: model.members,
@@ -65,6 +70,23 @@ pub(super) fn report(plan: &ReportPlan, progress: &mut Progress) -> Result<FitRe
 
 /// The name of the model in tables.
 const OURS: &str = "this model";
+
+/// The output of which the code explains most.
+fn most_explained(explained: &[Explained], family: &Family) -> usize {
+    let gain = |row: &&Explained| row.with_code - row.without_code;
+    let best = explained.iter().max_by(|a, b| gain(a).total_cmp(&gain(b)));
+    best.and_then(|row| family.output_names().iter().position(|name| *name == row.output)).unwrap_or(0)
+}
+
+fn next(plan: &ReportPlan, seen: usize) -> Vec<(String, String)> {
+    let (model, data) = (plan.model.display(), plan.source.path.display());
+    let command = |command: String, meaning: &str| (command, meaning.to_owned());
+    vec![
+        command(format!("mtds forecast {model} {data} --seen {seen}"), "means and quantiles of what follows"),
+        command(format!("mtds watch {model}"), "a JSON line per observation in, posterior and forecast out"),
+        command(format!("mtds inspect {model} -o codes.csv"), "the codes of all members as a table"),
+    ]
+}
 
 fn name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
