@@ -18,13 +18,14 @@ mod shell;
 mod source;
 mod transfer;
 mod watch;
+mod wishes;
 
 pub use common::CommonArguments;
 pub use data::{
     ConvertArguments, DataArguments, GaitArguments, OscillatorsArguments, PharmacodynamicsArguments,
 };
 pub use evaluate::{BaselineName, EvaluateArguments};
-pub use fit::{BeginningName, FitArguments, LearnName, PriorName, ScalingName};
+pub use fit::FitArguments;
 pub use forecast::ForecastArguments;
 pub use generate::{DriveArguments, GenerateArguments};
 pub use help::{GROUPS, command};
@@ -39,6 +40,7 @@ pub use shell::{CompletionsArguments, ManArguments};
 pub use source::{ResampleName, SourceArguments};
 pub use transfer::TransferArguments;
 pub use watch::{FutureName, WatchArguments};
+pub use wishes::WishArguments;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
@@ -55,6 +57,10 @@ impl Arguments {
     /// What the program was called with; clap itself answers `--help` and `--version`, and exits with 2 when it cannot
     /// parse.
     pub fn from_command_line() -> Self {
+        if let Some(help) = help::all(std::env::args()) {
+            print!("{help}");
+            std::process::exit(0);
+        }
         let matches = command().get_matches();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }

@@ -1,9 +1,8 @@
 //! What `mtds fit` will do.
 
 use super::{CommonPlan, SourcePlan, UsageError, directory};
-use crate::arguments::{BeginningName, FitArguments, LearnName, PriorName, ScalingName};
-use mtds::learn::choice::Beginning;
-use mtds::learn::{LearnRule, PriorRule, ScalingRule, Wishes};
+use crate::arguments::FitArguments;
+use mtds::learn::Wishes;
 use mtds_data::fit_file::FitFile;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -67,9 +66,9 @@ impl FitPlan {
         };
         let out = directory(&typed.out)?;
         let checkpoint = checkpoint_beside(&out);
-        let mut wishes = wishes(typed).or(config.learn);
+        let mut wishes = typed.wishes.0.clone().or(config.learn);
         let select_code = typed.select_code.as_deref().map(lengths).transpose()?.unwrap_or_default();
-        if select_code.is_empty() && typed.selection.is_some() {
+        if select_code.is_empty() && typed.wishes.0.selection.is_some() {
             // A file may have it: a replayed fit learns from the sequences that were left when its code was chosen.
             let problem =
                 "sequences would be kept apart to choose the length of the code by, but none is to be chosen";
@@ -147,73 +146,6 @@ fn lengths(typed: &str) -> Result<Vec<usize>, UsageError> {
     match found.first().zip(found.last()) {
         Some((&first, &last)) if first >= 1 && last <= LONGEST_CODE => Ok(found),
         _ => Err(wrong()),
-    }
-}
-
-fn wishes(typed: &FitArguments) -> Wishes {
-    let scaling = |name| match name {
-        ScalingName::Identity => ScalingRule::Identity,
-        ScalingName::Outputs => ScalingRule::Outputs,
-        ScalingName::InputUnits => ScalingRule::InputUnits,
-        ScalingName::All => ScalingRule::All,
-    };
-    let beginning = |name| match name {
-        BeginningName::Prior => Beginning::Prior,
-        BeginningName::Effects => Beginning::Effects,
-        BeginningName::None => Beginning::None,
-    };
-    let learn = |name| match name {
-        LearnName::Mco => LearnRule::Mco,
-        LearnName::Elbo => LearnRule::Elbo,
-        LearnName::Iwae => LearnRule::Iwae,
-    };
-    let prior = |name| match name {
-        PriorName::Auto => PriorRule::Auto,
-        PriorName::Normal => PriorRule::Normal,
-        PriorName::Aggregate => PriorRule::Aggregate,
-    };
-    Wishes {
-        base: typed.base.clone(),
-        code: typed.code,
-        state: typed.state,
-        front: typed.front,
-        bottleneck: typed.bottleneck,
-        front_skip: typed.front_skip.then_some(true),
-        front_seed: typed.front_seed,
-        front_rate: typed.front_rate,
-        residual: typed.residual.then_some(true),
-        hidden: typed.hidden.clone(),
-        adapt: typed.adapt.clone(),
-        share: typed.share.clone(),
-        fix: typed.fix.clone(),
-        scaling: typed.scaling.map(scaling),
-        segment: typed.segment,
-        overlap: typed.overlap,
-        validation: typed.validation,
-        selection: typed.selection,
-        learn: typed.learn.map(learn),
-        start: typed.start.map(beginning),
-        start_steps: typed.start_steps,
-        particles: typed.particles,
-        start_noise: typed.start_noise,
-        refine_steps: typed.refine_steps,
-        refine_particles: typed.refine_particles,
-        minibatch: typed.minibatch,
-        hard_steps: typed.hard_steps,
-        kl_warmup: typed.kl_warmup,
-        temperature: typed.temperature,
-        amortised: typed.amortised,
-        window: typed.window,
-        least_noise: typed.least_noise,
-        learning_rate: typed.learning_rate,
-        l2: typed.l2,
-        patience: typed.patience,
-        effort: typed.effort,
-        prior: typed.prior.map(prior),
-        prior_std: typed.prior_std,
-        calibrate: typed.calibrate,
-        noise_shift: typed.noise_shift,
-        noise_spread: typed.noise_spread,
     }
 }
 

@@ -51,19 +51,19 @@ pub enum LearnRule {
 
 /// Two structures of the same keys, one with every key optional.
 macro_rules! keys {
-    ($($(#[$doc:meta])* $key:ident: $kind:ty,)*) => {
+    ($($(#[doc = $doc:literal])+ $topic:ident $key:ident: $kind:ty $(= $alone:literal)?,)*) => {
         /// What a person wishes; what is left out is chosen from the family.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct Wishes {
-            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$kind>,)*
+            $($(#[doc = $doc])+ #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$kind>,)*
         }
 
         /// Every setting of a fit.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Choices {
-            $($(#[$doc])* pub $key: $kind,)*
+            $($(#[doc = $doc])+ pub $key: $kind,)*
         }
 
         impl Wishes {
@@ -89,6 +89,15 @@ macro_rules! keys {
         }
 
         impl Wishes {
+            /// What there is to wish for: what any program that takes wishes shows to people.
+            pub const KEYS: &'static [Key] = &[$(Key {
+                name: stringify!($key),
+                about: concat!($($doc),+),
+                topic: Topic::$topic,
+                kind: stringify!($kind),
+                alone: { #[allow(unused_mut, unused_assignments)] let mut alone = None; $(alone = Some($alone);)? alone },
+            },)*];
+
             /// All keys, if none is left out.
             fn all(self) -> Option<Choices> {
                 Some(Choices { $($key: self.$key?,)* })
@@ -104,88 +113,120 @@ macro_rules! keys {
 }
 
 keys! {
-    /// Kind of base model, e.g. `lds`.
-    base: String,
-    /// Length k of a code.
-    code: usize,
-    /// Size n of the state.
-    state: usize,
+    /// What kind of system the members share: lds, kalman, rnn, ornn, gru, layered or pd.
+    Usual base: String,
+    /// In how many ways members may differ: length of the code of a member.
+    Usual code: usize,
+    /// How much a member remembers from step to step: size of the state.
+    Usual state: usize,
+    /// Factor on the usual number of steps: 0.1 for a first look, 4 for patience.
+    Usual effort: f64,
     /// Units of a gated network over the inputs that stands before the base model and is the same for all members; 0 for none.
-    front: usize,
-    /// Width of what it hands to the base model; 0 without it.
-    bottleneck: usize,
-    /// Whether the base model sees the inputs, too.
-    front_skip: bool,
+    Layered front: usize,
+    /// Width of what that network hands to the base model; 0 without it.
+    Layered bottleneck: usize,
+    /// Let the base model see the inputs, too.
+    Layered front_skip: bool = "true",
     /// First steps whose outputs tell where the network begins, and are not scored; 0 for a start at zero.
-    front_seed: usize,
-    /// Factor on its learning rate.
-    front_rate: f64,
-    /// Whether a recurrent base model's outputs are changes that add up.
-    residual: bool,
-    /// Widths of the generator's hidden layers.
-    hidden: Vec<usize>,
-    /// Blocks of θ that the code adapts. In wishes: those that move to this list; `rest` stands for all that no list names.
-    adapt: Vec<String>,
-    /// Blocks of θ that are learned and the same for all.
-    share: Vec<String>,
-    /// Blocks of θ that are held where learning would begin.
-    fix: Vec<String>,
-    /// From data units to model units.
-    scaling: ScalingRule,
+    Layered front_seed: usize,
+    /// Factor on the learning rate of that network.
+    Layered front_rate: f64,
+    /// Let a recurrent base model emit changes, which add up to the outputs.
+    Model residual: bool = "true",
+    /// Widths of the generator's hidden layers, e.g. 64,64.
+    Model hidden: Vec<usize>,
+    /// Let the code adapt these blocks of parameters, too; `rest` for all that no list names.
+    Model adapt: Vec<String>,
+    /// Learn these blocks of parameters, but the same for all members; `rest` for all that no list names.
+    Model share: Vec<String>,
+    /// Hold these blocks of parameters where learning would begin; `rest` for all that no list names.
+    Model fix: Vec<String>,
+    /// From units of the data to units of the model: identity, outputs, input_units or all.
+    Learning scaling: ScalingRule,
     /// Steps of the segments that sequences are cut into; 0 leaves them whole.
-    segment: usize,
+    Learning segment: usize,
     /// Steps that a segment shares with the one before it; 0 where sequences are whole.
-    overlap: usize,
+    Learning overlap: usize,
     /// Share of the sequences that is held out to decide when to stop.
-    validation: f64,
+    Learning validation: f64,
     /// Share of the sequences that is kept apart to choose the length of the code by.
-    selection: f64,
-    /// What learning maximises.
-    learn: LearnRule,
-    /// How learning begins.
-    start: Beginning,
+    Learning selection: f64,
+    /// What learning maximises: mco (Monte-Carlo objective), elbo (evidence lower bound) or iwae (importance-weighted bound).
+    Learning learn: LearnRule,
+    /// How learning begins: prior (many sequences), effects (few), none (elbo and iwae).
+    Learning start: Beginning,
     /// Steps of the start; 0 without one.
-    start_steps: u64,
+    Learning start_steps: u64,
     /// Particles per step of the start; independent restarts of random effects; 0 without a start.
-    particles: usize,
+    Learning particles: usize,
     /// Noise s that the start comes down to, in standard deviations of an output.
-    start_noise: f64,
+    Learning start_noise: f64,
     /// Steps of the refinement, which for elbo and iwae is all of learning.
-    refine_steps: u64,
+    Learning refine_steps: u64,
     /// Codes drawn per sequence and step of the refinement.
-    refine_particles: usize,
+    Learning refine_particles: usize,
     /// Sequences or segments per step of elbo and iwae, each once before any comes again; 0 for all.
-    minibatch: usize,
-    /// First steps of elbo and iwae without divergence and with sharp beliefs; 0 for none.
-    hard_steps: u64,
-    /// Steps over which elbo and iwae let the weight of the divergence rise to 1.
-    kl_warmup: u64,
+    Variational minibatch: usize,
+    /// First steps of elbo and iwae without divergence and with sharp beliefs: against collapse; 0 for none.
+    Variational hard_steps: u64,
+    /// Steps over which elbo and iwae let the weight of the divergence (KL) rise to 1.
+    Variational kl_warmup: u64,
     /// Temperature of the likelihood in elbo and iwae: below 1 where outputs are less independent than the model says.
-    temperature: f64,
-    /// Units in each direction of a network that makes the beliefs of elbo and iwae; 0 for a belief per sequence.
-    amortised: usize,
+    Variational temperature: f64,
+    /// Learn a network that reads a sequence and says its code, with these units in each direction; 0 for a belief per sequence.
+    Variational amortised: usize = "32",
     /// Steps over which gradients of elbo and iwae flow back; 0 for whole sequences.
-    window: usize,
+    Variational window: usize,
     /// Noise s that learning never goes below, in standard deviations of an output.
-    least_noise: f64,
+    Learning least_noise: f64,
     /// Learning rate of the refinement at its height.
-    learning_rate: f64,
-    /// Coefficient of ½ λ ‖W‖² / N over the generator's weights.
-    l2: f64,
+    Learning learning_rate: f64,
+    /// Weight decay of the generator: coefficient of ½ λ ‖W‖² / N.
+    Learning l2: f64,
     /// Checks of the held-out bound without gain after which learning stops; 0 never stops early.
-    patience: u64,
-    /// Factor on steps that are not given.
-    effort: f64,
-    /// The prior over codes of new members.
-    prior: PriorRule,
-    /// Standard deviation τ of a normal one, and of members like none before in another.
-    prior_std: f64,
-    /// Whether process noise gets the size by which held-out sequences are forecast best.
-    calibrate: bool,
+    Learning patience: u64,
+    /// Where codes of new members are expected: auto, normal or aggregate (around the members).
+    NewMembers prior: PriorRule,
+    /// Standard deviation τ of a normal prior over codes, and of members like none before in another.
+    NewMembers prior_std: f64,
+    /// Give process noise the size by which held-out sequences are forecast best: true or false.
+    NewMembers calibrate: bool,
     /// How far log s of a new member is expected above the learned one.
-    noise_shift: f64,
+    NewMembers noise_shift: f64,
     /// Standard deviation of log s of a new member.
-    noise_spread: f64,
+    NewMembers noise_spread: f64,
+}
+
+/// What one can wish for, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The key.
+    pub name: &'static str,
+    /// What it means, in a sentence.
+    pub about: &'static str,
+    /// What it belongs to.
+    pub topic: Topic,
+    /// Its type.
+    pub kind: &'static str,
+    /// What naming it without a value means, where that means something.
+    pub alone: Option<&'static str>,
+}
+
+/// What settings belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// Those that most people need.
+    Usual,
+    /// The model.
+    Model,
+    /// A network before the base model.
+    Layered,
+    /// Learning.
+    Learning,
+    /// Learning by elbo and iwae.
+    Variational,
+    /// What is expected of new members.
+    NewMembers,
 }
 
 /// One setting, and why it is so.
