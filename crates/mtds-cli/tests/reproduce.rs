@@ -34,7 +34,7 @@ fn shrink(plan: &mut DhoPlan) {
     (settings.single.sampler.warmup, settings.single.sampler.draws) = (40, 30);
     settings.paper = Paper::new(20).expect("enough steps");
     settings.paper.hidden = 12;
-    settings.paper.fit.objective.particles = Schedule::constant(64.0).expect("finite");
+    settings.paper.start.objective.particles = Schedule::constant(64.0).expect("finite");
     settings.paper.online.every = 12;
 }
 

@@ -1,11 +1,12 @@
 //! Base models besides the linear one: learned, followed, forecast and stored as any model.
 
+mod common;
+
 use mtds::base::{Base, Gru, OrthogonalRnn, Pharmacodynamic, Rnn};
 use mtds::family::Scaling;
-use mtds::learn::Fit;
 use mtds::model::{DataColumns, Model, Provenance};
 use mtds::random::{Random, stream};
-use mtds::{Architecture, Control, Family, Online, Sequence, Signal, System, Tracker};
+use mtds::{Architecture, Family, Online, Sequence, Signal, System, Tracker};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -86,8 +87,7 @@ fn errors(model: &System, source: &Source, training: &Family) -> (f64, f64) {
 /// Learns by the Monte-Carlo objective and forecasts; the error must be clearly below that of the family mean.
 fn learn_and_beat_the_mean(spec: Architecture, source: &Source) -> System {
     let family = source.family(24, &mut stream(5, 1));
-    let fit = Fit::steady(400, 0.02, 256).unwrap();
-    let model = fit.run(spec, &family, None, 3, &mut |_| Control::Continue).unwrap().model;
+    let model = common::learn_from_prior(spec, &family, (400, 0.02, 256), 3);
     let (ours, mean) = errors(&model, source, &family);
     println!("{}: {ours:.3}, family mean {mean:.3}", model.base().kind());
     assert!(ours < 0.75 * mean, "{}: {ours} {mean}", model.base().kind());

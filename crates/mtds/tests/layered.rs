@@ -8,7 +8,10 @@ use mtds::base::{Base, Gru, Lds, Pharmacodynamic, Rnn, StochasticLds};
 use mtds::family::{Scaling, Signal};
 use mtds::front::{Front, FrontStart, InputSkip};
 use mtds::infer::{CodeTarget, GaussianMixture, LogTarget, Online, Points, SmoothTarget, Tracker};
-use mtds::learn::{Schedule, TrainingPlan, VariationalFit};
+use mtds::learn::{
+    Course, CourseData, Learner, RefineRule, ScalingRule, Schedule, StartRule, TrainingPlan,
+    VariationalRefine,
+};
 use mtds::model::{DataColumns, Model, Provenance};
 use mtds::random::{Random, stream};
 use mtds::system::{Codes, OwnBatch, OwnPull, OwnWeights, Weights};
@@ -215,8 +218,15 @@ fn a_shared_filter_is_learned_by_the_front() {
     let error = |spec: Architecture| {
         let learning_rate = Schedule::constant(0.01).unwrap();
         let plan = TrainingPlan { steps: 900, learning_rate, ..TrainingPlan::default() };
-        let fit = VariationalFit { plan, ..VariationalFit::default() };
-        let model = fit.run(spec, (&family, None), 4, &mut |_| Control::Continue).unwrap().model;
+        let refine = VariationalRefine { plan, ..VariationalRefine::default() };
+        let course = Course {
+            scaling: ScalingRule::Outputs,
+            start: StartRule::None,
+            refine: RefineRule::Variational(Box::new(refine)),
+        };
+        let data = CourseData { family: family.clone(), held_out: None, seed: 4 };
+        let learner = Learner::new(course, spec, data).unwrap();
+        let model = learner.finish(&mut |_| Control::Continue).unwrap().model;
         let (mut squares, mut n) = (0.0, 0);
         for (i, member) in new.sequences().iter().enumerate() {
             let inputs = member.inputs().unwrap();

@@ -7,10 +7,9 @@ use mtds::base::emission::Batch;
 use mtds::base::{Lds, NoiseForm, StochasticLds};
 use mtds::family::{Scaling, Signal};
 use mtds::infer::Online;
-use mtds::learn::Fit;
 use mtds::random::{Random, stream};
 use mtds::system::{Codes, OwnBatch, OwnPull, OwnWeights, Weights};
-use mtds::{Architecture, Control, Family, Sequence, System};
+use mtds::{Architecture, Family, Sequence, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -171,8 +170,7 @@ fn walks(n_seq: usize) -> Family {
 #[test]
 fn a_family_of_walks_is_learned_followed_and_forecast() {
     let spec = Architecture::new(StochasticLds::new(1, 1, 0), 1);
-    let fit = Fit::steady(500, 0.02, 128).unwrap();
-    let model = fit.run(spec, &walks(64), None, 3, &mut |_| Control::Continue).unwrap().model;
+    let model = common::learn_from_prior(spec, &walks(64), (500, 0.02, 128), 3);
     let (mut random, mut excess, mut inside, mut n) = (stream(38, 0), 0.0, 0, 0);
     for i in 0..100 {
         let (a, truth) = walk(52, &mut random);

@@ -75,7 +75,9 @@ mod tests {
         let usual = command().find_subcommand_mut("fit").expect("a verb").render_help().to_string();
         let whole = all(words("mtds fit --help-all")).expect("asked for");
         assert!(usual.lines().count() <= 70, "{}\n{usual}", usual.lines().count());
-        for (option, is_usual) in [("--code", true), ("--effort", true), ("--kl-warmup", false), ("--tensorboard", false)] {
+        for (option, is_usual) in
+            [("--code", true), ("--effort", true), ("--kl-warmup", false), ("--tensorboard", false)]
+        {
             assert_eq!(usual.contains(option), is_usual, "{option}");
             assert!(whole.contains(option), "{option}");
         }

@@ -28,9 +28,10 @@ impl FromArgMatches for WishArguments {
                 typed.insert(key.name.to_owned(), value(key, text)?);
             }
         }
-        Ok(Self(serde_json::from_value(Value::Object(typed)).map_err(|error| {
-            Error::raw(ErrorKind::ValueValidation, format!("{error}\n"))
-        })?))
+        Ok(Self(
+            serde_json::from_value(Value::Object(typed))
+                .map_err(|error| Error::raw(ErrorKind::ValueValidation, format!("{error}\n")))?,
+        ))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -85,7 +86,9 @@ fn value(key: &Key, text: &str) -> Result<Value, Error> {
         _ => Some(Value::String(text.trim().to_owned())),
     };
     let found = match key.kind.strip_prefix("Vec<").and_then(|kind| kind.strip_suffix('>')) {
-        Some(kind) => text.split(',').map(|text| item(kind, text)).collect::<Option<Vec<_>>>().map(Value::Array),
+        Some(kind) => {
+            text.split(',').map(|text| item(kind, text)).collect::<Option<Vec<_>>>().map(Value::Array)
+        }
         // A name is typed with dashes and stored with underscores.
         None => item(key.kind, text).map(|value| match value {
             Value::String(name) if key.name == "scaling" => Value::String(name.replace('-', "_")),
@@ -129,12 +132,32 @@ mod tests {
     #[test]
     fn every_key_is_an_option_of_its_type() {
         let words = [
-            "--code", "3", "--effort", "0.5", "--residual", "--front-skip=false", "--hidden", "8,4", "--adapt", "offset",
-            "--learn", "elbo", "--calibrate", "false", "--noise-shift", "-0.5", "--amortised", "--scaling", "input-units",
+            "--code",
+            "3",
+            "--effort",
+            "0.5",
+            "--residual",
+            "--front-skip=false",
+            "--hidden",
+            "8,4",
+            "--adapt",
+            "offset",
+            "--learn",
+            "elbo",
+            "--calibrate",
+            "false",
+            "--noise-shift",
+            "-0.5",
+            "--amortised",
+            "--scaling",
+            "input-units",
         ];
         let found = typed(&words).expect("all are fine");
         assert_eq!((found.code, found.effort, found.learn), (Some(3), Some(0.5), Some(LearnRule::Elbo)));
-        assert_eq!((found.residual, found.front_skip, found.calibrate), (Some(true), Some(false), Some(false)));
+        assert_eq!(
+            (found.residual, found.front_skip, found.calibrate),
+            (Some(true), Some(false), Some(false))
+        );
         assert_eq!((found.hidden, found.noise_shift), (Some(vec![8, 4]), Some(-0.5)));
         assert_eq!((found.amortised, found.adapt), (Some(32), Some(vec!["offset".to_owned()])));
         assert_eq!(typed(&[]).expect("none is fine"), Wishes::default());

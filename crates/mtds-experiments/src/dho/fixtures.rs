@@ -74,7 +74,7 @@ pub(super) fn tiny_settings() -> Settings {
     (settings.single.sampler.warmup, settings.single.sampler.draws) = (60, 40);
     settings.paper = Paper::new(20).unwrap();
     settings.paper.hidden = 12;
-    settings.paper.fit.objective.particles = Schedule::constant(64.0).unwrap();
+    settings.paper.start.objective.particles = Schedule::constant(64.0).unwrap();
     settings.paper.online.every = 12;
     settings.paper.online.importance.samples = 200;
     let effort = Effort { models: (0, OUR_MODELS), prior_steps: (10, 10), effects_steps: 20 };

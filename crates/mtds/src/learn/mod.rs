@@ -11,15 +11,14 @@ pub mod checkpoint;
 pub mod choice;
 pub mod course;
 pub mod elbo;
-pub mod fit;
 pub mod history;
 pub mod mco;
 pub mod new_members;
 pub mod objective;
 pub mod plan;
 pub mod random_effects;
-pub mod refine;
 mod rules;
+mod scaling_rule;
 pub mod schedule;
 pub mod stopping;
 #[cfg(test)]
@@ -33,22 +32,21 @@ pub use calibration::{Calibrated, Calibration, CalibrationTrial};
 pub use checkpoint::Checkpoint;
 pub use choice::{Choice, Choices, Facts, LearnRule, Wishes};
 pub use course::{
-    Course, CourseCheckpoint, CourseData, LearnedBeliefs, Learner, PriorStart, RefineRule, Stage,
-    StageRecord, StartRule, VariationalRefine,
+    Course, CourseCheckpoint, CourseData, Fitted, LearnedBeliefs, Learner, PriorStart, Refine, RefineRule,
+    Stage, StageRecord, StartRule, VariationalRefine,
 };
 pub use elbo::{
     CodeSearch, CodeUsage, Estimator, Gaussians, GroupRule, HardEnding, HardPhase, SegmentCodes, UsageStatus,
-    Variational, VariationalFit, VariationalFitted, VariationalObjective, WeightedGradient,
+    Variational, VariationalObjective, WeightedGradient,
 };
-pub use fit::{Fit, Fitted, ScalingRule};
 pub use history::{History, StepRecord, ValidationRecord};
 pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep};
 pub use new_members::{ChosenPrior, NewMembers, PriorRule, PriorTrial};
 pub use objective::{Objective, ParameterGroup, StepReport};
 pub use plan::TrainingPlan;
 pub use random_effects::{RandomEffects, StartedModel};
-pub use refine::Refine;
 pub use rules::NoiseRule;
+pub use scaling_rule::ScalingRule;
 pub use schedule::{Interpolation, Schedule};
 pub use stopping::{Best, StoppingRule};
 pub use trainer::{Control, Outcome, Progress, Status, Trainer};

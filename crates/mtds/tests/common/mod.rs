@@ -9,8 +9,12 @@ pub mod textbook;
 use mtds::base::Lds;
 use mtds::base::emission::Group;
 use mtds::family::{Scaling, Signal};
+use mtds::learn::{
+    Course, CourseData, Learner, MonteCarlo, PriorStart, RefineRule, ScalingRule, Schedule, StartRule,
+    TrainingPlan,
+};
 use mtds::random::{Random, stream};
-use mtds::{Architecture, System};
+use mtds::{Architecture, Control, Family, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -135,4 +139,23 @@ pub fn group<R: mtds::kernel::Real>(outputs: &Signal, inputs: &Signal) -> Group<
 /// `work` on a pool of this many threads.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+/// Learned by the Monte-Carlo objective alone: steps, learning rate and particles as given.
+pub fn learn_from_prior(
+    spec: Architecture,
+    family: &Family,
+    (steps, rate, particles): (u64, f64, usize),
+    seed: u64,
+) -> System {
+    let constant = |value| Schedule::constant(value).unwrap();
+    let objective = MonteCarlo { particles: constant(particles as f64), ..MonteCarlo::default() };
+    let plan = TrainingPlan { steps, learning_rate: constant(rate), ..TrainingPlan::default() };
+    let course = Course {
+        scaling: ScalingRule::Outputs,
+        start: StartRule::Prior(Box::new(PriorStart { objective, plan })),
+        refine: RefineRule::None,
+    };
+    let data = CourseData { family: family.clone(), held_out: None, seed };
+    Learner::new(course, spec, data).unwrap().finish(&mut |_| Control::Continue).unwrap().model
 }

@@ -9,8 +9,8 @@
 
 use mtds::infer::Candidate;
 use mtds::learn::{
-    GroupRule, Interpolation, NoiseRule, Outcome, Progress, Schedule, Trainer, TrainingPlan, Variational,
-    VariationalObjective,
+    GroupRule, Interpolation, NoiseRule, Outcome, Progress, ScalingRule, Schedule, Trainer, TrainingPlan,
+    Variational, VariationalObjective,
 };
 use mtds::random::{Stream, stream};
 use mtds::{Control, Result, System};
@@ -71,7 +71,7 @@ impl Elbo {
         observer: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Learned> {
         let (family, mut random) = (training.family(), stream(seed, Stream::Initialise));
-        let scaling = self.paper.fit.scaling.scaling(family)?;
+        let scaling = ScalingRule::Identity.scaling(family)?;
         let model = System::initialise(self.paper.spec(), scaling, &mut random)?;
         let objective = VariationalObjective::new(model, family, None, self.objective.clone())?;
         let mut parameters = objective.first_parameters(&mut random);

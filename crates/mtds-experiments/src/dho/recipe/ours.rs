@@ -16,8 +16,8 @@
 use mtds::generator::{Activation, FeatureMap, Prior, Skip};
 use mtds::infer::{Candidate, NoiseBelief, Online};
 use mtds::learn::{
-    Adapted, Fit, Interpolation, MonteCarlo, NoiseRule, Outcome, Progress, Proposal, RandomEffects, Refine,
-    ScalingRule, Schedule, TrainingPlan,
+    Adapted, Course, CourseData, Fitted, Interpolation, Learner, MonteCarlo, NoiseRule, Outcome, PriorStart,
+    Progress, RandomEffects, Refine, RefineRule, ScalingRule, Schedule, StartRule, TrainingPlan,
 };
 use mtds::{Architecture, Control, Lds, Result, System};
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ const L2: f64 = 100.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ours {
     /// Models that start from prior draws.
-    pub from_prior: Start<Fit>,
+    pub from_prior: Start<PriorStart>,
     /// Models that start from random effects.
     pub from_effects: Start<RandomEffects>,
     /// Nats per training sequence below the best at which a model is dropped.
@@ -147,9 +147,11 @@ impl Ours {
         let family = training.family();
         let mut fitted = vec![];
         for k in 0..self.from_prior.models {
-            let own = seed.wrapping_add(1 + k as u64);
-            let start = self.from_prior.start.run(spec(Skip::None), family, None, own, observer)?;
-            fitted.push(run(&self.from_prior.refine, start.model, None, training, own, observer)?);
+            let Start { start, refine, .. } = &self.from_prior;
+            let course = course(StartRule::Prior(Box::new(start.clone())), refine);
+            let learner =
+                Learner::new(course, spec(Skip::None), data(training, seed.wrapping_add(1 + k as u64)))?;
+            fitted.push(learner.finish(observer)?);
         }
         let scaling = ScalingRule::Identity.scaling(family)?;
         let wanted = self.from_effects.models;
@@ -158,20 +160,21 @@ impl Ours {
             _ => self.from_effects.start.run(&spec(Skip::Affine), &scaling, family, wanted, seed)?,
         };
         for (k, start) in starts.into_iter().enumerate() {
-            let own = seed.wrapping_add(1000 + k as u64);
-            let refine = &self.from_effects.refine;
-            fitted.push(run(refine, start.model, Some(start.proposals), training, own, observer)?);
+            let data = data(training, seed.wrapping_add(1000 + k as u64));
+            let course = course(StartRule::None, &self.from_effects.refine);
+            let learner = Learner::after(course, start.model, Some(start.proposals), data)?;
+            fitted.push(learner.finish(observer)?);
         }
         self.collect(fitted, family.n_observed() as f64 / family.n_seq() as f64)
     }
 
     /// Drops the models that learned too little, and prepares the others for test sequences.
-    fn collect(&self, fitted: Vec<(System, Outcome)>, observed_per_sequence: f64) -> Result<Learned> {
+    fn collect(&self, fitted: Vec<Fitted>, observed_per_sequence: f64) -> Result<Learned> {
         let reached: Vec<f64> =
-            fitted.iter().map(|(_, outcome)| last_bound(outcome) * observed_per_sequence).collect();
+            fitted.iter().map(|fitted| last_bound(&fitted.outcome) * observed_per_sequence).collect();
         let best = reached.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut learned = Learned { members: vec![], evidence_power: self.evidence_power, bounds: vec![] };
-        for (k, ((model, outcome), reached)) in fitted.into_iter().zip(reached).enumerate() {
+        for (k, (Fitted { model, outcome }, reached)) in fitted.into_iter().zip(reached).enumerate() {
             let steps = outcome.history.steps();
             learned.bounds.extend(steps.iter().map(|record| (k, record.step, record.bound)));
             if reached >= best - self.drop_below {
@@ -195,16 +198,13 @@ fn last_bound(outcome: &Outcome) -> f64 {
     last.iter().map(|record| record.bound).sum::<f64>() / last.len() as f64
 }
 
-fn run(
-    refine: &Refine,
-    model: System,
-    proposals: Option<Vec<Proposal>>,
-    training: &TrainingSet,
-    seed: u64,
-    observer: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<(System, Outcome)> {
-    let fitted = refine.run(model, (training.family(), None), proposals, seed, observer)?;
-    Ok((fitted.model, fitted.outcome))
+fn course(start: StartRule, refine: &Refine) -> Course {
+    let refine = RefineRule::Adapted(Box::new(refine.clone()));
+    Course { scaling: ScalingRule::Identity, start, refine }
+}
+
+fn data(training: &TrainingSet, seed: u64) -> CourseData {
+    CourseData { family: training.family().clone(), held_out: None, seed }
 }
 
 fn spec(skip: Skip) -> Architecture {
@@ -217,10 +217,9 @@ fn spec(skip: Skip) -> Architecture {
 }
 
 /// Algorithm 1 with all weights, the noise coming down in a straight line.
-fn from_prior(steps: u64) -> Result<Fit> {
+fn from_prior(steps: u64) -> Result<PriorStart> {
     let noise = Schedule::new(Interpolation::Linear, vec![(1, -0.3), (steps.max(2), -1.5)])?;
-    Ok(Fit {
-        scaling: ScalingRule::Identity,
+    Ok(PriorStart {
         objective: MonteCarlo { noise: NoiseRule::Scheduled(noise), l2: L2, ..MonteCarlo::default() },
         plan: TrainingPlan {
             steps,

@@ -18,8 +18,8 @@
 use mtds::generator::{Activation, FeatureMap};
 use mtds::infer::{Candidate, NoiseBelief, Online};
 use mtds::learn::{
-    Carriers, Fit, Interpolation, MonteCarlo, MonteCarloObjective, NoiseRule, Outcome, Progress, ScalingRule,
-    Schedule, Trainer, TrainingPlan,
+    Carriers, Interpolation, MonteCarlo, MonteCarloObjective, NoiseRule, Outcome, PriorStart, Progress,
+    ScalingRule, Schedule, Trainer, TrainingPlan,
 };
 use mtds::random::{Stream, stream};
 use mtds::{Architecture, Control, Error, Lds, Result, System};
@@ -42,7 +42,7 @@ const D_STATE: usize = 4;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Paper {
     /// How it learns.
-    pub fit: Fit,
+    pub start: PriorStart,
     /// Units of the hidden layer; 300.
     pub hidden: usize,
     /// How codes are inferred; what it says of the noise is replaced by `log_noise`.
@@ -76,8 +76,8 @@ impl Paper {
             beta1: column(Interpolation::Step, [0.9, 0.9, 0.9, 0.8])?,
             ..TrainingPlan::default()
         };
-        let fit = Fit { scaling: ScalingRule::Identity, objective, plan };
-        Ok(Self { fit, hidden: 300, online: Online::default(), log_noise: (-2.0, 0.1) })
+        let start = PriorStart { objective, plan };
+        Ok(Self { start, hidden: 300, online: Online::default(), log_noise: (-2.0, 0.1) })
     }
 
     /// Learns one model.
@@ -99,20 +99,20 @@ impl Paper {
     }
 
     fn trainer(&self, training: &TrainingSet, seed: u64) -> Result<Trainer<MonteCarloObjective>> {
-        let (family, fit) = (training.family(), &self.fit);
+        let (family, start) = (training.family(), &self.start);
         let model = System::initialise(
             self.spec(),
-            fit.scaling.scaling(family)?,
+            ScalingRule::Identity.scaling(family)?,
             &mut stream(seed, Stream::Initialise),
         )?;
         let mut parameters = model.parameters().to_vec();
-        if let NoiseRule::Prior { mean, .. } = &fit.objective.noise {
+        if let NoiseRule::Prior { mean, .. } = &start.objective.noise {
             let block = model.layout().block("noise").ok_or_else(no_noise)?.slots();
             let shared = &mut parameters[model.spec().network.n_parameters()..];
             shared[block].fill(mean.value_at(1) as f32);
         }
-        let objective = MonteCarloObjective::new(model, family, None, fit.objective.clone())?;
-        Trainer::new(objective, parameters, fit.plan.clone(), stream(seed, Stream::Training))
+        let objective = MonteCarloObjective::new(model, family, None, start.objective.clone())?;
+        Trainer::new(objective, parameters, start.plan.clone(), stream(seed, Stream::Training))
     }
 
     /// The architecture.

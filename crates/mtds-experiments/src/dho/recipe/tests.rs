@@ -12,7 +12,7 @@ use crate::dho::score::score_predictor;
 #[test]
 fn the_schedule_is_that_of_the_table() {
     let paper = Paper::new(paper::STEPS).unwrap();
-    let (plan, objective) = (&paper.fit.plan, &paper.fit.objective);
+    let (plan, objective) = (&paper.start.plan, &paper.start.objective);
     let rates = [1, 599, 600, 999, 1000].map(|step| plan.learning_rate.value_at(step));
     assert_eq!(rates, [8e-4, 8e-4, 4e-4, 4e-4, 2e-4]);
     assert_eq!([999, 1000].map(|step| plan.beta1.value_at(step)), [0.9, 0.8]);
@@ -27,8 +27,8 @@ fn the_schedule_is_that_of_the_table() {
 fn the_bound_rises_and_a_seed_decides() {
     let training = Protocol::new(Scale::Quick, 3).training(0, 16).unwrap();
     let mut settings = tiny_settings().paper;
-    settings.fit.plan.steps = 150;
-    settings.fit.plan.learning_rate = mtds::learn::Schedule::constant(2e-3).unwrap();
+    settings.start.plan.steps = 150;
+    settings.start.plan.learning_rate = mtds::learn::Schedule::constant(2e-3).unwrap();
     let method = Method::Paper(Box::new(settings));
     let learned = |seed| learn(&method, &training, seed, &mut |_| Control::Continue).unwrap();
     let one = learned(1);

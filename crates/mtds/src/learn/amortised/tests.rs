@@ -5,6 +5,7 @@ use crate::base::Lds;
 use crate::family::{Family, Scaling, Sequence, Signal};
 use crate::generator::Activation;
 use crate::infer::{Correction, Method, NoiseBelief, Proposed, Status};
+use crate::learn::CodeUsage;
 use crate::learn::elbo::Gaussians;
 use crate::learn::toy::family;
 use crate::learn::{
@@ -147,20 +148,21 @@ fn a_learned_network_is_a_posterior_for_new_sequences() {
 
     let weights = whole.objective().beliefs_at(&outcome.parameters).unwrap().to_vec();
     let learned = LearnedNetwork::new(network, weights).unwrap();
-    let fitted = whole.into_objective().fitted(outcome).unwrap();
-    assert!(fitted.usage.divergence[0] > 0.5, "{:?}", fitted.usage);
+    let mut objective = whole.into_objective();
+    let usage = CodeUsage::of(&objective.codes_at(&outcome.parameters).unwrap());
+    assert!(usage.divergence[0] > 0.5, "{usage:?}");
+    let model = objective.model_at(&outcome.parameters).unwrap();
     let settings = Proposed::default();
     let mut shares = 0.0;
     for sequence in new.sequences() {
         let data = (sequence.outputs(), None);
         let exact = NoiseBelief::Learned;
-        let found =
-            fitted.model.infer_amortised(&learned, data, exact, &settings, &mut stream(6, 0)).unwrap();
+        let found = model.infer_amortised(&learned, data, exact, &settings, &mut stream(6, 0)).unwrap();
         assert_eq!(found.diagnostics().method, Method::Amortised);
         assert_eq!(found.diagnostics().status, Status::Converged);
         shares += found.diagnostics().ess / 1024.0 / 20.0;
         let quick = Proposed { correction: Correction::None, ..settings.clone() };
-        let quick = fitted.model.infer_amortised(&learned, data, exact, &quick, &mut stream(6, 0)).unwrap();
+        let quick = model.infer_amortised(&learned, data, exact, &quick, &mut stream(6, 0)).unwrap();
         assert!((quick.mean()[0] - found.mean()[0]).abs() < 0.5);
     }
     assert!(shares > 0.5, "{shares}");

@@ -1,13 +1,13 @@
 //! A course in progress: stages one after another, each with a trainer of its own.
 
 use super::{
-    Course, CourseCheckpoint, CourseData, LearnedBeliefs, PriorStart, RefineRule, Stage, StageRecord,
-    StartRule, VariationalRefine, broken,
+    Course, CourseCheckpoint, CourseData, Fitted, LearnedBeliefs, PriorStart, Refine, RefineRule, Stage,
+    StageRecord, StartRule, VariationalRefine, broken,
 };
 use crate::learn::elbo::{CodeUsage, VariationalObjective};
 use crate::learn::{
-    Adapted, AdaptedObjective, Control, Fitted, History, InferenceNetwork, LearnedNetwork,
-    MonteCarloObjective, Outcome, Progress, Proposal, Refine, Status, Trainer,
+    Adapted, AdaptedObjective, Control, History, InferenceNetwork, LearnedNetwork, MonteCarloObjective,
+    Outcome, Progress, Proposal, Status, Trainer,
 };
 use crate::random::{Stream, stream};
 use crate::system::{Architecture, System};
@@ -92,6 +92,38 @@ impl Learner {
         Ok(Self { course, data, first, finished: from.finished, running })
     }
 
+    /// Refines a system that was started in another way, with what is known of the codes.
+    ///
+    /// # Errors
+    /// As [`Learner::new`].
+    pub fn after(
+        course: Course,
+        system: System,
+        proposals: Option<Vec<Proposal>>,
+        data: CourseData,
+    ) -> Result<Self> {
+        let running = begin(&course.refine, system.clone(), &data, proposals)?;
+        Ok(Self { course, data, first: system, finished: vec![], running })
+    }
+
+    /// Takes all steps that are left, or as many as `observer` lets it.
+    ///
+    /// # Errors
+    /// As [`Learner::run`].
+    pub fn finish(mut self, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<Fitted> {
+        loop {
+            let mut wish = Control::Continue;
+            let status = self.run(&mut |step| {
+                wish = observer(step);
+                wish
+            })?;
+            if status != Status::Interrupted || wish == Control::Stop {
+                break;
+            }
+        }
+        self.fitted()?.ok_or_else(|| Error::setting("steps", "learning ended before its first step"))
+    }
+
     /// Takes the steps of the stage in progress, and prepares the next one at its end.
     ///
     /// [`Status::Interrupted`] says that there is more to do: `observer` said stop, or a stage ended and another
@@ -108,6 +140,9 @@ impl Learner {
                 let outcome = trainer.run(observer)?;
                 if outcome.status == Status::Interrupted {
                     return Ok(Status::Interrupted);
+                }
+                if self.course.refine == RefineRule::None {
+                    return Ok(outcome.status);
                 }
                 let model = self.first.clone().with_parameters(outcome.parameters)?;
                 self.go_on(model, None, StageRecord::new(outcome.step, outcome.history))
@@ -267,6 +302,9 @@ fn begin(
                 plan.clone(),
                 stream(data.seed, Stream::Refinement),
             )?)))
+        }
+        RefineRule::None => {
+            Err(Error::setting("refine", "found none; only a start from the prior can do without"))
         }
         RefineRule::Variational(refine) => {
             let objective = variational(refine, model, data)?;

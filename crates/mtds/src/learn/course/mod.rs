@@ -6,6 +6,7 @@
 //!           none          the model as it was drawn
 //! refine    adapted       proposals that follow each sequence       steps, can be stopped, watches held-out sequences
 //!           variational   beliefs learned with the model            likewise
+//!           none          what the start from the prior found
 //! ```
 
 mod checkpoint;
@@ -15,10 +16,12 @@ use serde::{Deserialize, Serialize};
 
 use super::elbo::{CodeUsage, Variational};
 use super::{
-    Checkpoint, History, LearnedNetwork, MonteCarlo, RandomEffects, Refine, ScalingRule, TrainingPlan,
+    Adapted, Checkpoint, History, LearnedNetwork, MonteCarlo, Outcome, RandomEffects, ScalingRule,
+    TrainingPlan,
 };
 use crate::Error;
 use crate::family::Family;
+use crate::system::System;
 
 pub use learner::Learner;
 
@@ -54,6 +57,18 @@ pub enum RefineRule {
     Adapted(Box<Refine>),
     /// With beliefs about codes that are learned with the model.
     Variational(Box<VariationalRefine>),
+    /// Not at all: what the start from the prior found is what is learned.
+    None,
+}
+
+/// Settings of refinement with adapted proposals.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Refine {
+    /// What is maximised.
+    pub objective: Adapted,
+    /// How it is maximised.
+    pub plan: TrainingPlan,
 }
 
 /// Settings of a start from the prior.
@@ -110,6 +125,15 @@ pub struct CourseData {
     pub held_out: Option<Family>,
     /// Seed of all randomness.
     pub seed: u64,
+}
+
+/// A learned system and how learning went.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// The system with the best parameters found.
+    pub model: System,
+    /// Status, steps and history of the last stage.
+    pub outcome: Outcome,
 }
 
 /// What variational learning leaves beside the model.

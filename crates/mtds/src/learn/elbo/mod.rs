@@ -16,14 +16,12 @@ mod beliefs;
 mod bound;
 mod draws;
 mod epoch;
-mod fit;
 mod gaussians;
 mod objective;
 mod search;
 mod settings;
 mod usage;
 
-pub use fit::{VariationalFit, VariationalFitted};
 pub use gaussians::Gaussians;
 pub use search::CodeSearch;
 pub use settings::{Estimator, GroupRule, HardEnding, HardPhase, Variational, WeightedGradient};

@@ -107,7 +107,7 @@ fn on_a_conjugate_case_the_best_belief_is_the_exact_posterior() {
     let plan = TrainingPlan { steps: 1500, learning_rate: rate, ..TrainingPlan::default() };
     let mut trainer = Trainer::new(objective, start, plan, stream(3, 0)).unwrap();
     let outcome = trainer.run(&mut |p| go_on(p)).unwrap();
-    let fitted = trainer.into_objective().fitted(outcome).unwrap();
+    let fitted = learned(trainer.into_objective(), outcome);
     for i in 0..2 {
         let (found, exact) = (&fitted.codes, &posterior);
         assert!((found.mean[i] - exact.mean[i]).abs() < 5e-3, "{found:?} {exact:?}");

@@ -60,7 +60,7 @@ fn rescaling_keeps_every_likelihood_and_gives_codes_unit_spread() {
         let settings = Variational { hard: hard(60, ending), ..Variational::default() };
         let mut trainer = trainer(settings, plan(60, 1e-2));
         let outcome = trainer.run(&mut |p| go_on(p)).unwrap();
-        let fitted = trainer.into_objective().fitted(outcome).unwrap();
+        let fitted = learned(trainer.into_objective(), outcome);
         let codes = Codes::from_fn(3 * 16, 2, |m, d| {
             let (j, s) = (m / 16, m % 16);
             fitted.codes.mean_of(j)[d] + (s as f64 - 8.0) * fitted.codes.log_std_dev_of(j)[d].exp()
@@ -191,6 +191,17 @@ fn one_and_two_threads_give_the_same_bits() {
     assert_eq!(bits(run(1)), bits(run(2)));
 }
 
+/// All steps of the usual objective, from the beginning.
+fn learn_all(spec: Architecture, scaling: Scaling, family: &Family, plan: TrainingPlan) -> Learned {
+    let mut random = stream(3, 0);
+    let model = System::initialise(spec, scaling, &mut random).unwrap();
+    let objective = VariationalObjective::new(model, family, None, Variational::default()).unwrap();
+    let parameters = objective.first_parameters(&mut random);
+    let mut trainer = Trainer::new(objective, parameters, plan, stream(3, 1)).unwrap();
+    let outcome = trainer.run(&mut |p| go_on(p)).unwrap();
+    learned(trainer.into_objective(), outcome)
+}
+
 /// Sequences around levels of their own, or all around one.
 fn levels(own: f64) -> Family {
     let value = |i: usize, t: usize| {
@@ -208,8 +219,7 @@ fn levels(own: f64) -> Family {
 fn collapse_is_a_status_and_so_is_use() {
     let fit = |family: &Family| {
         let spec = Architecture::new(Lds::new(1, 1, 0), 1).share("emission").share("decay");
-        let settings = VariationalFit { plan: plan(600, 2e-2), ..VariationalFit::default() };
-        settings.run(spec, (family, None), 3, &mut |p| go_on(p)).unwrap()
+        learn_all(spec, ScalingRule::Outputs.scaling(family).unwrap(), family, plan(600, 2e-2))
     };
     let collapsed = fit(&levels(0.0));
     assert_eq!(collapsed.usage.status, UsageStatus::Collapsed, "{:?}", collapsed.usage);
@@ -224,9 +234,7 @@ fn a_single_step_teaches_little_and_nothing_observed_teaches_nothing() {
     let sequences = vec![sequence("one", vec![0.7]), sequence("none", vec![f64::NAN; 3])];
     let family = Family::new(sequences).unwrap();
     let spec = Architecture::new(Lds::new(1, 1, 0), 1);
-    let settings =
-        VariationalFit { scaling: ScalingRule::Identity, plan: plan(800, 1e-2), ..VariationalFit::default() };
-    let fitted = settings.run(spec, (&family, None), 3, &mut |p| go_on(p)).unwrap();
+    let fitted = learn_all(spec, Scaling::identity(1, 0), &family, plan(800, 1e-2));
     assert!(fitted.codes.divergence_of(1)[0] < 1e-3, "{:?}", fitted.codes);
     assert!(fitted.outcome.history.steps().iter().all(|step| step.bound.is_finite()));
 }

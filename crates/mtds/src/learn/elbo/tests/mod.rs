@@ -12,9 +12,9 @@ use crate::base::Lds;
 use crate::family::{Scaling, SegmentPlan};
 use crate::generator::{Activation, Skip};
 use crate::learn::toy::family;
-use crate::learn::{Control, Objective, Schedule, Trainer, TrainingPlan};
+use crate::learn::{Control, Objective, Outcome, Schedule, Trainer, TrainingPlan};
 use crate::random::stream;
-use crate::system::Architecture;
+use crate::system::{Architecture, System};
 
 /// A small linear system with two code dimensions and a hidden layer.
 fn model() -> System {
@@ -68,4 +68,18 @@ fn plan(steps: u64, rate: f64) -> TrainingPlan {
 
 fn go_on(_: &crate::learn::Progress) -> Control {
     Control::Continue
+}
+
+/// What a run of a trainer came to: the model, what is believed of its codes, how much of the code is used.
+struct Learned {
+    model: System,
+    codes: Gaussians,
+    usage: CodeUsage,
+    outcome: Outcome,
+}
+
+fn learned(mut objective: VariationalObjective, outcome: Outcome) -> Learned {
+    let codes = objective.codes_at(&outcome.parameters).unwrap();
+    let model = objective.model_at(&outcome.parameters).unwrap();
+    Learned { model, usage: CodeUsage::of(&codes), codes, outcome }
 }
