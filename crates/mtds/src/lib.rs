@@ -63,6 +63,7 @@ pub mod learn;
 pub mod model;
 pub mod predict;
 pub mod random;
+mod reader;
 pub mod store;
 pub mod system;
 pub mod workflow;

@@ -11,9 +11,10 @@
 
 use super::batch::{Batch, Known, Widths, write_known};
 use super::settings::{GruSettings, Loop, OutputForm};
-use super::stack::{Onward, Stack, StackTape, StackWeights};
+use super::stack::{Stack, StackTape, StackWeights};
 use crate::Result;
 use crate::kernel::{Panels, PanelsRef, Real};
+use crate::reader::Onward;
 
 /// A forecaster without its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]

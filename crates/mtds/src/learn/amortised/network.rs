@@ -1,17 +1,19 @@
 //! The inference network: two gated recurrent layers, one in each direction, and a dense one behind their mean.
 
-use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use crate::generator::Tensor;
 use crate::kernel::{Panels, PanelsRef};
-use crate::layer::{Bias, Dense, DenseTape, DenseWeights, Gradient, Gru, GruTape, GruWeights, Layer};
+use crate::layer::{Bias, Dense, DenseTape, DenseWeights, Gradient, Layer};
 use crate::learn::elbo::Gaussians;
 use crate::random::Random;
+use crate::reader::{Direction, Pool, Reader, ReaderTape, ReaderWeights, extend_uniform, side_by_side};
 use crate::system::System;
 use crate::{Error, Result};
 
+/// In the order of their parameters.
+const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Backward];
 /// Largest |log σ|.
 const LIMIT: f64 = 8.0;
 
@@ -37,9 +39,9 @@ pub(crate) struct Reading {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pass {
     lengths: Vec<usize>,
-    weights: ([GruWeights<f32>; 2], DenseWeights<f32>),
+    weights: ([ReaderWeights<f32>; 2], DenseWeights<f32>),
     inputs: [Panels<f32>; 2],
-    tapes: ([GruTape<f32>; 2], DenseTape<f32>),
+    tapes: ([ReaderTape<f32>; 2], DenseTape<f32>),
     /// h̄, n_seq × 2 d_hidden.
     mean_states: Panels<f32>,
     /// tanh(a / 8), n_seq × k.
@@ -55,7 +57,7 @@ impl InferenceNetwork {
         let network =
             Self { d_obs: model.base().d_obs(), d_input: model.d_input(), d_hidden, d_code: model.d_code() };
         network.check_code(model.d_code())?;
-        network.grus()?;
+        network.reader()?;
         Ok(network)
     }
 
@@ -74,8 +76,9 @@ impl InferenceNetwork {
     /// The weights, in the order of the flat vector: forward, backward, head (rows of μ, then of a).
     #[must_use]
     pub fn tensors(&self) -> Vec<Tensor> {
-        let Ok((gru, head)) = self.layers() else { return vec![] };
-        let parts = [("forward", gru.tensors()), ("backward", gru.tensors()), ("head", head.tensors())];
+        let Ok((reader, head)) = self.layers() else { return vec![] };
+        let read = || reader.layers()[0].tensors();
+        let parts = [("forward", read()), ("backward", read()), ("head", head.tensors())];
         let (mut start, mut all) = (0, vec![]);
         for (part, tensors) in parts {
             let end = tensors.last().map_or(0, |tensor| tensor.range().end);
@@ -116,20 +119,21 @@ impl InferenceNetwork {
         (self.d_obs, self.d_input)
     }
 
-    fn grus(&self) -> Result<Gru> {
-        Gru::new(self.d_reading(), self.d_hidden)
+    /// Of either direction.
+    fn reader(&self) -> Result<Reader> {
+        Reader::new(self.d_reading(), &[self.d_hidden])
     }
 
-    fn layers(&self) -> Result<(Gru, Dense)> {
-        Ok((self.grus()?, Dense::new(2 * self.d_hidden, 2 * self.d_code, Bias::Learned)?))
+    fn layers(&self) -> Result<(Reader, Dense)> {
+        Ok((self.reader()?, Dense::new(2 * self.d_hidden, 2 * self.d_code, Bias::Learned)?))
     }
 
     /// Parameters at the start: μ small, σ the same for every sequence.
     pub(crate) fn first(&self, std_dev: f64, random: &mut Random) -> Vec<f32> {
         let (n, k, units) = (self.n_parameters(), self.d_code, 2 * self.d_hidden);
         let head = n - 2 * k * (units + 1);
-        let scale = 1.0 / (self.d_hidden as f64).sqrt();
-        let mut parameters: Vec<f32> = (0..head).map(|_| random.random_range(-scale..scale) as f32).collect();
+        let mut parameters = Vec::with_capacity(n);
+        extend_uniform(&mut parameters, head, self.d_hidden, random);
         let normal = |random: &mut Random| -> f64 { StandardNormal.sample(random) };
         parameters.extend((0..k * units).map(|_| (normal(random) / (units as f64).sqrt()) as f32));
         parameters.resize(n - k, 0.0);
@@ -159,20 +163,23 @@ impl InferenceNetwork {
         readings: &[&Reading],
         pass: &mut Pass,
     ) -> Result<Gaussians> {
-        let (gru, head) = self.layers()?;
+        let (reader, head) = self.layers()?;
         if parameters.len() != self.n_parameters() {
             return Err(Error::shape("inference network", self.n_parameters(), parameters.len()));
         }
         pass.lengths = readings.iter().map(|reading| reading.n_time).collect();
-        let start = Panels::zeros(readings.len(), self.d_hidden);
-        for (g, part) in parameters.chunks(gru.n_parameters()).take(2).enumerate() {
-            gru.arrange(part, &mut pass.weights.0[g])?;
-            pass.inputs[g] = arrange(readings, self.d_reading(), g == 1);
-            gru.forward(&pass.weights.0[g], pass.inputs[g].view(), &start, &mut pass.tapes.0[g])?;
+        let (start, width) = (reader.rest(readings.len()), self.d_reading());
+        for (g, direction) in DIRECTIONS.into_iter().enumerate() {
+            let at = |i: usize, t: usize, c: usize| readings[i].rows[t * width + c];
+            pass.inputs[g] = side_by_side(&pass.lengths, width, direction, at);
+            let n = reader.n_parameters();
+            reader.arrange(&parameters[g * n..(g + 1) * n], &mut pass.weights.0[g])?;
+            reader.forward(&pass.weights.0[g], pass.inputs[g].view(), &start, &mut pass.tapes.0[g])?;
         }
-        let states = [gru.outputs(&pass.tapes.0[0]), gru.outputs(&pass.tapes.0[1])];
-        pass.mean_states = mean_states(states, &pass.lengths, self.d_hidden);
-        head.arrange(&parameters[2 * gru.n_parameters()..], &mut pass.weights.1)?;
+        let means = [0, 1].map(|g| Pool::Mean.of(reader.states(&pass.tapes.0[g]), &pass.lengths));
+        let h = self.d_hidden;
+        pass.mean_states = Panels::from_fn(readings.len(), 2 * h, |i, c| means[c / h].view().get(i, c % h));
+        head.arrange(&parameters[2 * reader.n_parameters()..], &mut pass.weights.1)?;
         let none = Panels::zeros(readings.len(), 0);
         head.forward(&pass.weights.1, pass.mean_states.view(), &none, &mut pass.tapes.1)?;
         Ok(self.read_off(head.outputs(&pass.tapes.1), &mut pass.bounded))
@@ -192,7 +199,7 @@ impl InferenceNetwork {
     /// # Errors
     /// No pass before it, or one over other sequences.
     pub(crate) fn adjoint(&self, pulled: &Gaussians, pass: &mut Pass, gradient: &mut [f32]) -> Result<()> {
-        let (gru, head) = self.layers()?;
+        let (reader, head) = self.layers()?;
         let (k, h, n_seq) = (self.d_code, self.d_hidden, pass.lengths.len());
         if pulled.mean.len() != pass.bounded.len() {
             return Err(Error::shape("beliefs of an adjoint", pass.bounded.len(), pulled.mean.len()));
@@ -202,22 +209,15 @@ impl InferenceNetwork {
             let inside = 1.0 - pass.bounded[at] * pass.bounded[at];
             (if c < k { pulled.mean[at] } else { pulled.log_std_dev[at] * inside }) as f32
         });
-        let (d_grus, d_head) = gradient.split_at_mut(2 * gru.n_parameters());
+        let (d_readers, d_head) = gradient.split_at_mut(2 * reader.n_parameters());
         let (mut d_mean, mut d_start) = (Panels::default(), Panels::default());
         let mut own = Gradient { parameters: d_head, inputs: Some(&mut d_mean), start: &mut d_start };
         head.adjoint(&pass.weights.1, pass.mean_states.view(), d_raw.view(), &mut pass.tapes.1, &mut own)?;
-        for (g, d_gru) in d_grus.chunks_mut(gru.n_parameters()).enumerate() {
-            let d_states = Panels::from_fn(pass.inputs[g].n_rows(), h, |row, c| {
-                let n_time = pass.lengths[row % n_seq];
-                if row / n_seq < n_time {
-                    d_mean.view().get(row % n_seq, g * h + c) / n_time as f32
-                } else {
-                    0.0
-                }
-            });
-            let mut own = Gradient { parameters: d_gru, inputs: None, start: &mut d_start };
+        for (g, d_reader) in d_readers.chunks_mut(reader.n_parameters()).enumerate() {
+            let d_own = Panels::from_fn(n_seq, h, |i, c| d_mean.view().get(i, g * h + c));
+            let d_states = Pool::Mean.adjoint(d_own.view(), &pass.lengths);
             let inputs = pass.inputs[g].view();
-            gru.adjoint(&pass.weights.0[g], inputs, d_states.view(), &mut pass.tapes.0[g], &mut own)?;
+            reader.adjoint(&pass.weights.0[g], (inputs, d_states), &mut pass.tapes.0[g], d_reader, None)?;
         }
         Ok(())
     }
@@ -226,27 +226,4 @@ impl InferenceNetwork {
 /// The a at which log σ is `rho`.
 fn unbounded(rho: f64) -> f64 {
     LIMIT * (rho / LIMIT).clamp(-0.999, 0.999).atanh()
-}
-
-/// Readings side by side, rows t · n_seq + i, each from its end if `backward`; zeros behind the shorter ones.
-fn arrange(readings: &[&Reading], width: usize, backward: bool) -> Panels<f32> {
-    let n_seq = readings.len();
-    let n_time = readings.iter().map(|reading| reading.n_time).max().unwrap_or(0);
-    Panels::from_fn(n_time * n_seq, width, |row, c| {
-        let (t, reading) = (row / n_seq, readings[row % n_seq]);
-        if t >= reading.n_time {
-            return 0.0;
-        }
-        let t = if backward { reading.n_time - 1 - t } else { t };
-        reading.rows[t * width + c]
-    })
-}
-
-/// Mean over the steps of each sequence, the two directions side by side.
-fn mean_states(states: [PanelsRef<'_, f32>; 2], lengths: &[usize], d_hidden: usize) -> Panels<f32> {
-    let n_seq = lengths.len();
-    Panels::from_fn(n_seq, 2 * d_hidden, |i, c| {
-        let sum: f32 = (0..lengths[i]).map(|t| states[c / d_hidden].get(t * n_seq + i, c % d_hidden)).sum();
-        sum / lengths[i].max(1) as f32
-    })
 }

@@ -9,8 +9,8 @@
 //! labels of a family are not looked at. It is the judge of style transfer in Bird & Williams (2020), supplement,
 //! experiment 3, and reads outputs only, so that inputs cannot give a class away.
 
+mod layers;
 mod objective;
-mod reader;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -23,8 +23,8 @@ use crate::family::{Family, Scaling, Sequence, Signal};
 use crate::learn::{Control, Progress, Trainer};
 use crate::random::{Stream, stream};
 use crate::{Error, Result};
+use layers::{ClassifierNetwork, Pass, Reading};
 use objective::ClassObjective;
-use reader::{Pass, Reader, Reading};
 pub use settings::ClassifierSettings;
 
 /// A network that gives the probability of each class; see the [module](self) for its equations.
@@ -34,7 +34,7 @@ pub use settings::ClassifierSettings;
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct SequenceClassifier {
     stored: Stored,
-    reader: Reader,
+    reader: ClassifierNetwork,
 }
 
 /// What a file holds.
@@ -78,8 +78,8 @@ impl SequenceClassifier {
             let why = format!("class `{}` keeps no sequence to learn from; hold less out", names[missing]);
             return Err(Error::setting("held_out", why));
         }
-        let reader = Reader::new(family.d_obs(), settings, names.len())?;
-        let objective = ClassObjective::new(reader, settings, train, judged.unwrap_or_default());
+        let reader = ClassifierNetwork::new(family.d_obs(), settings, names.len())?;
+        let objective = ClassObjective::new(reader.clone(), settings, train, judged.unwrap_or_default());
         let first = reader.first(&mut stream(seed, Stream::Classifier));
         let outcome = Trainer::new(objective, first, settings.plan.clone(), stream(seed, Stream::Training))?
             .run(observer)?;
@@ -166,7 +166,7 @@ impl TryFrom<Stored> for SequenceClassifier {
 
     fn try_from(stored: Stored) -> Result<Self> {
         stored.settings.check()?;
-        let reader = Reader::new(stored.scaling.d_obs(), &stored.settings, stored.classes.len())?;
+        let reader = ClassifierNetwork::new(stored.scaling.d_obs(), &stored.settings, stored.classes.len())?;
         if stored.parameters.len() != reader.n_parameters() {
             let found = stored.parameters.len();
             return Err(Error::shape("parameters of a classifier", reader.n_parameters(), found));

@@ -2,7 +2,7 @@
 
 use rand::seq::index;
 
-use super::reader::{Pass, Reader, Reading};
+use super::layers::{ClassifierNetwork, Pass, Reading};
 use super::settings::ClassifierSettings;
 use crate::Result;
 use crate::baseline::network::material::Piece;
@@ -19,7 +19,7 @@ type Classed = (Piece, usize);
 /// A classifier and what it learns from.
 #[derive(Debug)]
 pub(super) struct ClassObjective {
-    reader: Reader,
+    reader: ClassifierNetwork,
     batch: usize,
     l2: f32,
     train: Vec<Classed>,
@@ -29,7 +29,7 @@ pub(super) struct ClassObjective {
 
 impl ClassObjective {
     pub(super) fn new(
-        reader: Reader,
+        reader: ClassifierNetwork,
         settings: &ClassifierSettings,
         train: Vec<Classed>,
         held_out: Vec<Classed>,
@@ -41,7 +41,7 @@ impl ClassObjective {
 
 /// The mean cross-entropy of some segments under arranged parameters, and its gradient at the logits.
 pub(super) fn cross_entropy<R: Real>(
-    reader: &Reader,
+    reader: &ClassifierNetwork,
     reading: &Reading<R>,
     classes: &[usize],
     pass: &mut Pass<R>,
@@ -62,7 +62,7 @@ pub(super) fn cross_entropy<R: Real>(
     Ok((sum / n.max(1) as f64, d_logits))
 }
 
-fn arranged(reader: &Reader, segments: &[&Classed]) -> (Reading<f32>, Vec<usize>) {
+fn arranged(reader: &ClassifierNetwork, segments: &[&Classed]) -> (Reading<f32>, Vec<usize>) {
     let pieces: Vec<&Piece> = segments.iter().map(|(piece, _)| piece).collect();
     (Reading::new(reader.d_obs(), &pieces), segments.iter().map(|(_, class)| *class).collect())
 }

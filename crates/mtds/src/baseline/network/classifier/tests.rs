@@ -79,7 +79,7 @@ fn three_kinds_of_waves_are_told_apart() {
 fn the_gradient_is_that_of_central_differences() {
     for (p, units, hidden, n_classes) in [(1, 1, 1, 2), (2, 5, 3, 3), (3, 18, 17, 4)] {
         let settings = ClassifierSettings { units, hidden, ..small() };
-        let reader = Reader::new(p, &settings, n_classes).unwrap();
+        let reader = ClassifierNetwork::new(p, &settings, n_classes).unwrap();
         let piece = |n_time: usize, seed: usize| {
             let mut outputs = noise(n_time * p, seed);
             outputs[1] = f64::NAN;

@@ -2,16 +2,16 @@
 
 use super::settings::ClassifierSettings;
 use crate::baseline::network::material::Piece;
-use crate::baseline::network::stack::extend_uniform;
 use crate::kernel::{Panels, PanelsRef, Real};
-use crate::layer::{Bias, Dense, DenseTape, DenseWeights, Gradient, Gru, GruTape, GruWeights, Layer};
+use crate::layer::{Bias, Dense, DenseTape, DenseWeights, Gradient, Layer};
 use crate::random::Random;
+use crate::reader::{Direction, Pool, Reader, ReaderTape, ReaderWeights, extend_uniform, side_by_side};
 use crate::{Error, Result};
 
 /// The layers; parameters in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reader {
-    gru: Gru,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ClassifierNetwork {
+    reader: Reader,
     hidden: Dense,
     head: Dense,
 }
@@ -26,8 +26,8 @@ pub(super) struct Reading<R> {
 /// Packed parameters, and what a forward pass leaves; reused, it keeps its memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pass<R> {
-    weights: (GruWeights<R>, DenseWeights<R>, DenseWeights<R>),
-    tapes: (GruTape<R>, DenseTape<R>, DenseTape<R>),
+    weights: (ReaderWeights<R>, DenseWeights<R>, DenseWeights<R>),
+    tapes: (ReaderTape<R>, DenseTape<R>, DenseTape<R>),
     /// h_T, n_seq × units.
     last: Panels<R>,
     /// a, n_seq × hidden.
@@ -36,43 +36,37 @@ pub(super) struct Pass<R> {
 
 impl<R: Real> Reading<R> {
     pub(super) fn new(d_obs: usize, pieces: &[&Piece]) -> Self {
-        let n_seq = pieces.len();
         let lengths: Vec<usize> = pieces.iter().map(|piece| piece.n_time).collect();
-        let mut inputs = Panels::zeros(lengths.iter().max().unwrap_or(&0) * n_seq, 2 * d_obs);
-        for (i, piece) in pieces.iter().enumerate() {
-            for (at, &y) in piece.outputs.iter().enumerate().filter(|(_, y)| !y.is_nan()) {
-                let row = at / d_obs * n_seq + i;
-                inputs.set(row, at % d_obs, R::from_f64(y));
-                inputs.set(row, d_obs + at % d_obs, R::from_f64(1.0));
-            }
-        }
+        let inputs = side_by_side(&lengths, 2 * d_obs, Direction::Forward, |i, t, c| {
+            let y = pieces[i].outputs[t * d_obs + c % d_obs];
+            R::from_f64(match (y.is_nan(), c < d_obs) {
+                (true, _) => 0.0,
+                (false, true) => y,
+                (false, false) => 1.0,
+            })
+        });
         Self { lengths, inputs }
-    }
-
-    /// The row of each sequence's last step.
-    fn last_row(&self, i: usize) -> usize {
-        (self.lengths[i] - 1) * self.lengths.len() + i
     }
 }
 
-impl Reader {
+impl ClassifierNetwork {
     /// # Errors
     /// A width of 0.
     pub(super) fn new(d_obs: usize, settings: &ClassifierSettings, n_classes: usize) -> Result<Self> {
         Ok(Self {
-            gru: Gru::new(2 * d_obs, settings.units)?,
+            reader: Reader::new(2 * d_obs, &[settings.units])?,
             hidden: Dense::new(settings.units, settings.hidden, Bias::Learned)?,
             head: Dense::new(settings.hidden, n_classes, Bias::Learned)?,
         })
     }
 
     pub(super) fn d_obs(&self) -> usize {
-        self.gru.d_in() / 2
+        self.reader.d_in() / 2
     }
 
     /// Numbers of parameters of the three layers.
     pub(super) fn sizes(&self) -> [usize; 3] {
-        [self.gru.n_parameters(), self.hidden.n_parameters(), self.head.n_parameters()]
+        [self.reader.n_parameters(), self.hidden.n_parameters(), self.head.n_parameters()]
     }
 
     pub(super) fn n_parameters(&self) -> usize {
@@ -81,9 +75,9 @@ impl Reader {
 
     /// Parameters to begin with: uniform in ±1/√(width read), or ±1/√units in the recurrent layer.
     pub(super) fn first(&self, random: &mut Random) -> Vec<f32> {
-        let [gru, hidden, head] = self.sizes();
+        let [_, hidden, head] = self.sizes();
         let mut parameters = Vec::with_capacity(self.n_parameters());
-        extend_uniform(&mut parameters, gru, self.gru.d_state(), random);
+        self.reader.begin(&mut parameters, random);
         extend_uniform(&mut parameters, hidden, self.hidden.d_in(), random);
         extend_uniform(&mut parameters, head, self.head.d_in(), random);
         parameters
@@ -95,10 +89,10 @@ impl Reader {
         if parameters.len() != self.n_parameters() {
             return Err(Error::shape("parameters of a classifier", self.n_parameters(), parameters.len()));
         }
-        let [gru, hidden, _] = self.sizes();
-        self.gru.arrange(&parameters[..gru], &mut pass.weights.0)?;
-        self.hidden.arrange(&parameters[gru..gru + hidden], &mut pass.weights.1)?;
-        self.head.arrange(&parameters[gru + hidden..], &mut pass.weights.2)
+        let [reader, hidden, _] = self.sizes();
+        self.reader.arrange(&parameters[..reader], &mut pass.weights.0)?;
+        self.hidden.arrange(&parameters[reader..reader + hidden], &mut pass.weights.1)?;
+        self.head.arrange(&parameters[reader + hidden..], &mut pass.weights.2)
     }
 
     /// p of every sequence, n_seq × classes.
@@ -112,10 +106,9 @@ impl Reader {
     ) -> Result<Vec<f64>> {
         let n_seq = reading.lengths.len();
         let none = Panels::zeros(n_seq, 0);
-        let start = Panels::zeros(n_seq, self.gru.d_state());
-        self.gru.forward(&pass.weights.0, reading.inputs.view(), &start, &mut pass.tapes.0)?;
-        let states = self.gru.outputs(&pass.tapes.0);
-        pass.last = Panels::from_fn(n_seq, self.gru.d_state(), |i, c| states.get(reading.last_row(i), c));
+        let start = self.reader.rest(n_seq);
+        self.reader.forward(&pass.weights.0, reading.inputs.view(), &start, &mut pass.tapes.0)?;
+        pass.last = Pool::Last.of(self.reader.states(&pass.tapes.0), &reading.lengths);
         self.hidden.forward(&pass.weights.1, pass.last.view(), &none, &mut pass.tapes.1)?;
         let inner = self.hidden.outputs(&pass.tapes.1);
         pass.active = Panels::from_fn(n_seq, inner.n_columns(), |i, c| sigmoid(inner.get(i, c)));
@@ -134,8 +127,9 @@ impl Reader {
         pass: &mut Pass<R>,
         gradient: &mut [R],
     ) -> Result<()> {
-        let (n_seq, n_classes, [gru, hidden, _]) = (reading.lengths.len(), self.head.d_out(), self.sizes());
-        let (d_gru, rest) = gradient.split_at_mut(gru);
+        let (n_seq, n_classes, [of_reader, hidden, _]) =
+            (reading.lengths.len(), self.head.d_out(), self.sizes());
+        let (d_reader, rest) = gradient.split_at_mut(of_reader);
         let (d_hidden, d_head) = rest.split_at_mut(hidden);
         let mut d_start = Panels::default();
         let d_logits = Panels::from_fn(n_seq, n_classes, |i, c| R::from_f64(d_logits[i * n_classes + c]));
@@ -161,14 +155,9 @@ impl Reader {
             &mut pass.tapes.1,
             &mut own,
         )?;
-        let mut d_states = Panels::zeros(reading.inputs.n_rows(), self.gru.d_state());
-        for i in 0..n_seq {
-            (0..self.gru.d_state())
-                .for_each(|c| d_states.set(reading.last_row(i), c, d_last.view().get(i, c)));
-        }
-        let mut own = Gradient { parameters: d_gru, inputs: None, start: &mut d_start };
+        let d_states = Pool::Last.adjoint(d_last.view(), &reading.lengths);
         let inputs = reading.inputs.view();
-        self.gru.adjoint(&pass.weights.0, inputs, d_states.view(), &mut pass.tapes.0, &mut own)
+        self.reader.adjoint(&pass.weights.0, (inputs, d_states), &mut pass.tapes.0, d_reader, None)
     }
 }
 
