@@ -139,7 +139,11 @@ fn wrong_options_are_wrong_usage() {
         ("--config bad.toml", "line 2"),
         ("--config none.toml", "none.toml"),
         ("--checkpoint-every -1", "unexpected argument"),
-        ("--selection 0.5 --validation 0.5", "--validation"),
+        ("--selection 0.5 --validation 0.5 --select-code 1,2", "--validation"),
+        ("--selection 0.2", "no lengths to choose from"),
+        ("--front-rate 0.1", "--front-rate"),
+        ("--overlap 5", "--overlap"),
+        ("--adapt decay --share decay", "name it once"),
         ("--threads 0", "--threads"),
     ] {
         let said = must_fail(folder.path(), &format!("fit growth.csv -o model {options}"), 2);

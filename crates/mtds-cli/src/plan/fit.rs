@@ -68,16 +68,6 @@ impl FitPlan {
         let checkpoint = checkpoint_beside(&out);
         let mut wishes = typed.wishes.0.clone().or(config.learn);
         let select_code = typed.select_code.as_deref().map(lengths).transpose()?.unwrap_or_default();
-        if select_code.is_empty() && typed.wishes.0.selection.is_some() {
-            // A file may have it: a replayed fit learns from the sequences that were left when its code was chosen.
-            let problem =
-                "sequences would be kept apart to choose the length of the code by, but none is to be chosen";
-            return Err(UsageError::new(
-                "--selection",
-                problem,
-                "--select-code 1..8 with it, or leave it out",
-            ));
-        }
         if !select_code.is_empty() {
             wishes.code = None;
         }
@@ -193,15 +183,6 @@ mod tests {
         let error = plan(&other, &[]).expect_err("an interrupted run is there");
         assert!(error.hint.contains("--resume"), "{error}");
         assert_eq!(plan(&other, &["--resume"]).expect("resumed").begin, Begin::Resume);
-    }
-
-    #[test]
-    fn a_selection_without_lengths_to_select_from_is_refused() {
-        let folder = tempfile::tempdir().expect("a temporary directory");
-        let out = folder.path().join("model");
-        let error = plan(&out, &["--selection", "0.2"]).expect_err("nothing to select");
-        assert!(error.option == "--selection" && error.hint.contains("--select-code"), "{error}");
-        assert!(plan(&out, &["--selection", "0.2", "--select-code", "1..3"]).is_ok());
     }
 
     #[test]

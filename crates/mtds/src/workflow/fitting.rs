@@ -102,6 +102,13 @@ pub(super) struct Candidate {
 impl Fitting {
     pub(super) fn new(fit: &Fit, family: &Family) -> Result<Self> {
         let selects = !fit.select_code.is_empty();
+        // A replay has it: it learns from the sequences that were left when the length of its code was chosen.
+        let keeps_apart = fit.wishes.selection.is_some_and(|share| share > 0.0) && !fit.wishes.is_complete();
+        if keeps_apart && !selects {
+            let why = "found a share of sequences to choose the length of the code by, but no lengths to choose from; \
+                       give `select_code`, or leave it out";
+            return Err(Error::setting("selection", why));
+        }
         let ours = Wishes { selection: selects.then_some(SELECTION), ..Wishes::default() };
         let mut wishes = fit.wishes.clone().or(ours);
         if selects {

@@ -98,6 +98,11 @@ macro_rules! keys {
                 alone: { #[allow(unused_mut, unused_assignments)] let mut alone = None; $(alone = Some($alone);)? alone },
             },)*];
 
+            /// Whether no key is left out, as in choices that are given back.
+            pub(crate) fn is_complete(&self) -> bool {
+                $(self.$key.is_some() &&)* true
+            }
+
             /// All keys, if none is left out.
             fn all(self) -> Option<Choices> {
                 Some(Choices { $($key: self.$key?,)* })
