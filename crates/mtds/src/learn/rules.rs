@@ -143,10 +143,9 @@ fn feeds_theta(name: &str, network: &Network) -> bool {
 /// Whether a block of θ multiplies a state or an input. Only there a pull to 0 means "less of it": other raw values are log deviations,
 /// biases, first states, or stand for rates and angles.
 pub(super) fn holds_weights(block: &str) -> bool {
-    let kinds = ["input", "recurrent"];
     let is_kind =
         |kind: &&str| block.strip_suffix(*kind).is_some_and(|of| of.is_empty() || of.ends_with('_'));
-    ["emission", "feedthrough"].contains(&block) || kinds.iter().any(|kind| is_kind(&kind))
+    ["emission", "feedthrough"].contains(&block) || ["input", "recurrent"].iter().any(is_kind)
 }
 
 fn not_negative(name: &str, found: f64) -> Result<()> {
