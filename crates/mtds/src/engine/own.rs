@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::cpu::OwnMemory;
 use crate::base::emission::Group;
 use crate::family::Family;
@@ -193,9 +195,8 @@ impl OwnResult {
         self.log_likelihoods.clear();
         self.weights.clear();
         self.codes.clear();
-        self.parameters.clear();
-        if pull.weights().is_some() {
-            self.parameters.resize(n_parameters, 0.0);
-        }
+        let n_pulled = if pull.weights().is_some() { n_parameters } else { 0 };
+        self.parameters.resize(n_pulled, 0.0);
+        self.parameters.par_chunks_mut(1 << 16).for_each(|part| part.fill(0.0));
     }
 }

@@ -272,7 +272,12 @@ impl<O: Objective> Trainer<O> {
         Ok((report, norm))
     }
 
-    fn require_finite(&self, values: &[f32], step: u64, is_good: fn(f32) -> bool) -> Result<()> {
+    fn require_finite(
+        &self,
+        values: &[f32],
+        step: u64,
+        is_good: impl Fn(f32) -> bool + Copy + Sync,
+    ) -> Result<()> {
         match self.broken_group(values, is_good) {
             Some(group) => Err(diverged(step, format!("parameter group `{}`", group.name))),
             None => Ok(()),
@@ -280,7 +285,11 @@ impl<O: Objective> Trainer<O> {
     }
 
     /// The first group with a value that is not good.
-    fn broken_group(&self, values: &[f32], is_good: fn(f32) -> bool) -> Option<&ParameterGroup> {
+    fn broken_group(
+        &self,
+        values: &[f32],
+        is_good: impl Fn(f32) -> bool + Copy + Sync,
+    ) -> Option<&ParameterGroup> {
         let broken = |group: &&ParameterGroup| !adam::all_good(&values[group.range.clone()], is_good);
         self.groups.iter().find(broken)
     }

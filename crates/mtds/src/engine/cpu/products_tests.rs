@@ -203,7 +203,7 @@ fn milliseconds(base: Base, d_input: usize, per_sequence: usize) -> [f64; 2] {
 
 /// Which way is quicker, by kind, size of the state and number of codes; prints the table from which the choice was made.
 #[test]
-#[ignore = "measures time; run it alone: cargo test --release -p mtds --lib which_way_is_quicker -- --ignored --nocapture"]
+#[ignore = "measures time; run it alone: cargo test -p mtds --lib which_way_is_quicker -- --ignored --nocapture"]
 fn which_way_is_quicker() {
     for is_gated in [false, true] {
         for n in [4, 8, 16, 24, 32, 64, 128] {
