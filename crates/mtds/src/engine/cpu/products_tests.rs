@@ -188,7 +188,7 @@ fn milliseconds(base: Base, d_input: usize, per_sequence: usize) -> [f64; 2] {
     let pull = OwnPull::Both(OwnWeights::Equal(1.0));
     let mut least = [f64::INFINITY; 2];
     let mut results = <[OwnResult; 2]>::default();
-    for _ in 0..7 {
+    for _ in 0..15 {
         for (way, result) in results.iter_mut().enumerate() {
             let clock = std::time::Instant::now();
             match way {
@@ -205,6 +205,7 @@ fn milliseconds(base: Base, d_input: usize, per_sequence: usize) -> [f64; 2] {
 #[test]
 #[ignore = "measures time; run it alone: cargo test -p mtds --lib which_way_is_quicker -- --ignored --nocapture"]
 fn which_way_is_quicker() {
+    let mut slower = vec![];
     for is_gated in [false, true] {
         for n in [4, 8, 16, 24, 32, 64, 128] {
             let base = || if is_gated { Gru::new(n, 8, 8).into() } else { Base::from(Rnn::new(n, 8, 8)) };
@@ -220,8 +221,11 @@ fn which_way_is_quicker() {
                     "gated {is_gated}, n {n}, K {per_sequence}: lanes {lanes:.2} ms, products {products:.2} ms, products chosen: {chosen}"
                 );
                 let (ours, other) = if chosen { (products, lanes) } else { (lanes, products) };
-                assert!(ours < 2.0 * other, "the other way is more than twice as fast");
+                if ours > 2.0 * other {
+                    slower.push((is_gated, n, per_sequence));
+                }
             }
         }
     }
+    assert!(slower.is_empty(), "the other way is more than twice as quick: {slower:?}");
 }
