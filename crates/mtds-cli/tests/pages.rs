@@ -1,4 +1,5 @@
-//! The pages in `docs/`: their commands run in order, one after the other, as somebody would type them.
+//! The pages in `docs/`: their commands run in order, one after the other, as somebody would type them. Those of the front
+//! page are parsed.
 
 mod program;
 
@@ -40,6 +41,13 @@ fn commands(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Checks that a command can be typed.
+#[track_caller]
+fn parses(command: &str) {
+    let words = format!("mtds {command}");
+    Arguments::try_parse_from(words.split_whitespace()).unwrap_or_else(|error| panic!("{words}: {error}"));
+}
+
 /// Runs a command; `< FILE` at its end is what it reads.
 fn run(folder: &Path, line: &str) {
     let (words, input) = line.split_once(" < ").map_or((line, None), |(words, file)| (words, Some(file)));
@@ -64,13 +72,7 @@ fn runs(page: &str, fewest: usize, leaves: &[&str]) {
                     n_run += 1;
                 }
             }
-            ("sh", "long") => {
-                for command in commands(&text) {
-                    let words = format!("mtds {command}");
-                    Arguments::try_parse_from(words.split_whitespace())
-                        .unwrap_or_else(|error| panic!("{words}: {error}"));
-                }
-            }
+            ("sh", "long") => commands(&text).into_iter().for_each(parses),
             (_, name) if !name.is_empty() => fs::write(folder.path().join(name), text).expect("written"),
             _ => {}
         }
@@ -95,6 +97,19 @@ fn explains_something(folder: &Path, model: &Path) {
     let rows = found["explained"].as_array().expect("rows");
     let most = rows.iter().filter_map(|row| row["with_code"].as_f64()).fold(0.0, f64::max);
     assert!(most > 0.02, "{}: {rows:?}", model.display());
+}
+
+#[test]
+fn commands_of_the_readme_can_be_typed() {
+    let mut n_parsed = 0;
+    for (_, text) in blocks(include_str!("../../../README.md")).iter().filter(|(info, _)| *info == "sh") {
+        let typed = text.replace("cargo run --release -- ", "mtds ");
+        let ours: String =
+            typed.lines().filter(|line| line.starts_with("mtds ")).map(|l| format!("{l}\n")).collect();
+        commands(&ours).into_iter().for_each(parses);
+        n_parsed += commands(&ours).len();
+    }
+    assert!(n_parsed >= 8, "{n_parsed} commands");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What docs/families.md says of the three real families is what `families/results.json` holds.
+//! What docs/families.md and the README say of the three real families is what `families/results.json` holds.
 
 use serde_json::Value;
 use std::path::PathBuf;
@@ -60,6 +60,24 @@ fn the_page_has_the_tables_of_the_results() {
             let line = format!("| {title} | {seen} | {} |", differences.collect::<Vec<_>>().join(" | "));
             assert!(page.contains(&line), "differences: the page lacks\n{line}");
         }
+    }
+}
+
+/// The middle one of three histories; the model, which is the best, in bold.
+#[test]
+fn the_readme_has_a_row_of_each_family() {
+    let (readme, results) = (repository_file("README.md"), results());
+    let units = ["grams", "ng/ml", "mm"];
+    for ((name, title), unit) in FAMILIES.into_iter().zip(units) {
+        let family = &results[name];
+        let seen = histories(family)[1];
+        let rmse = |method: &str| row(family, seen, method)["rmse"].as_f64().unwrap();
+        assert!(METHODS[1..].iter().all(|rival| rmse(METHODS[0]) < rmse(rival)), "{name}: not the best");
+        let ours = written(row(family, seen, METHODS[0]), "rmse");
+        let rivals = ["pooled", "family mean", "auto-regression", "smoothing", "damped trend"];
+        let rivals = rivals.map(|method| written(row(family, seen, method), "rmse")).join(" | ");
+        let line = format!("| {title}, {unit} | {seen} | **{ours}** | {rivals} |");
+        assert!(readme.contains(&line), "the README lacks\n{line}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the README says of the oscillator experiment is what `results/dho-full.json` holds, and it reaches its targets.
+//! What the documentation says of the oscillator experiment is what `results/dho-full.json` holds, and it reaches its targets.
 
 use serde_json::Value;
 use std::path::PathBuf;
@@ -23,14 +23,14 @@ fn scores(result: &Value, model: &str, n: Option<u64>, score: &str) -> [f64; 3] 
     })
 }
 
-/// As the README writes numbers.
+/// As the pages write numbers.
 fn written(scores: [f64; 3], digits: usize) -> String {
     scores.map(|x| format!("{x:.digits$}").replace('-', "−")).join(" / ")
 }
 
 #[test]
-fn the_readme_has_the_table_of_the_result() {
-    let (readme, result) = (repository_file("README.md"), result());
+fn the_page_has_the_table_of_the_result() {
+    let (page, result) = (repository_file("docs/experiments.md"), result());
     let mtlds = [("MTLDS, paper's recipe, N = ", "mtlds-paper"), ("**MTLDS, ours, N = ", "mtlds-ours")];
     let mut rows = vec![
         ("pooled LDS, N = 1000".to_string(), "pooled", Some(1000)),
@@ -46,11 +46,20 @@ fn the_readme_has_the_table_of_the_result() {
             let rest = line.strip_prefix(&format!("| {name}"));
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
         };
-        let line = readme.lines().find(starts).unwrap_or_else(|| panic!("no row `{name}`"));
+        let line = page.lines().find(starts).unwrap_or_else(|| panic!("no row `{name}`"));
         for (score, digits) in [("rmse", 3), ("nll", 2)] {
             let expected = written(scores(&result, model, n, score), digits);
-            assert!(line.contains(&expected), "README: {line}\nresult: {score} {expected}");
+            assert!(line.contains(&expected), "page: {line}\nresult: {score} {expected}");
         }
+    }
+}
+
+#[test]
+fn the_readme_quotes_the_result() {
+    let (readme, result) = (repository_file("README.md"), result());
+    for (model, n) in [("mtlds-ours", Some(128)), ("oracle", None)] {
+        let expected = written(scores(&result, model, n, "rmse"), 3);
+        assert!(readme.contains(&expected), "the README lacks {expected} of {model}");
     }
 }
 
