@@ -1,9 +1,11 @@
 //! `mtds evaluate` as a person runs it: a table with baselines, files, JSON; anomalies stand out.
 
 mod families;
+mod learned;
 mod noise;
 mod program;
 
+use learned::pushed_model;
 use program::{json, must, must_fail};
 use serde_json::Value;
 use std::fs;
@@ -115,4 +117,58 @@ fn what_cannot_be_meant_is_refused() {
     assert!(said.contains("--outputs") || said.contains("outputs"), "{said}");
     let output = program::run(folder(), "evaluate model train.csv --seen 10 --horizon 2");
     assert!(program::stderr(&output).contains("learned from these sequences"));
+}
+
+/// The columns of a CSV text without quotes, by number.
+fn columns(text: &str, order: &[usize]) -> String {
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        order.iter().map(|&i| cells[i]).collect::<Vec<_>>().join(",")
+    };
+    text.lines().map(row).collect::<Vec<_>>().join("\n")
+}
+
+/// 0.1.0 paired columns by position and checked their number only: swapped columns were scored.
+#[test]
+fn swapped_columns_are_read_by_name_and_others_are_refused() {
+    let folder = pushed_model();
+    let text = fs::read_to_string(folder.path().join("pushed.csv")).expect("written");
+    let head: Vec<&str> = text.lines().next().expect("a head").split(',').collect();
+    let mut order: Vec<usize> = (0..head.len()).collect();
+    let outputs: Vec<usize> = order.iter().copied().filter(|&i| head[i].starts_with('y')).collect();
+    order.swap(outputs[0], outputs[1]);
+    fs::write(folder.path().join("swapped.csv"), columns(&text, &order)).expect("written");
+    let scores = |file: &str| must(folder.path(), &format!("evaluate model {file} --seen 10 -q"));
+    assert_eq!(scores("swapped.csv"), scores("pushed.csv"));
+    let line = format!(
+        "evaluate model pushed.csv --seen 10 --outputs {},{},{}",
+        head[outputs[1]], head[outputs[0]], head[outputs[2]]
+    );
+    let error = must_fail(folder.path(), &line, 1);
+    assert!(error.contains("in this order") && error.contains(head[outputs[0]]), "{error}");
+    let renamed = text.replacen(head[outputs[0]], "other", 1);
+    fs::write(folder.path().join("renamed.csv"), renamed).expect("written");
+    let error = must_fail(folder.path(), "evaluate model renamed.csv --seen 10", 1);
+    assert!(error.contains(head[outputs[0]]), "{error}");
+}
+
+/// 0.1.0 answered t = 50, 55 with the dynamics of step 1.
+#[test]
+fn another_time_step_is_refused() {
+    let folder = pushed_model();
+    let text = fs::read_to_string(folder.path().join("pushed.csv")).expect("written");
+    let stretched = |line: &str| {
+        let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+        if let Ok(t) = cells[1].parse::<i64>() {
+            cells[1] = (5 * t).to_string();
+        }
+        cells.join(",")
+    };
+    let slow: Vec<String> = text.lines().map(stretched).collect();
+    fs::write(folder.path().join("slow.csv"), slow.join("\n")).expect("written");
+    for verb in ["evaluate", "infer", "forecast"] {
+        let seen = if verb == "infer" { "" } else { "--seen 10" };
+        let error = must_fail(folder.path(), &format!("{verb} model slow.csv {seen}"), 1);
+        assert!(error.contains("steps of 1,") && error.contains("steps of 5"), "{error}");
+    }
 }

@@ -21,12 +21,12 @@ pub(super) fn read(source: &SourcePlan, model: &Model, verbosity: Verbosity) -> 
     if verbosity != Verbosity::Quiet {
         read.notes.iter().for_each(|note| eprintln!("note: {note}"));
     }
-    check(source, model, &read)?;
+    check(source, model, &read, verbosity)?;
     Ok(read)
 }
 
 /// Outputs, inputs and time step as the model knows them, by name.
-fn check(source: &SourcePlan, model: &Model, read: &ReadFamily) -> Result<()> {
+fn check(source: &SourcePlan, model: &Model, read: &ReadFamily, verbosity: Verbosity) -> Result<()> {
     let (path, family) = (source.path.display(), &read.family);
     let listed = |names: &[String]| if names.is_empty() { "none".into() } else { names.join(", ") };
     for (kind, expected, found) in [
@@ -43,15 +43,18 @@ fn check(source: &SourcePlan, model: &Model, read: &ReadFamily) -> Result<()> {
             );
         }
     }
-    if let Some(step) = &model.time_step {
-        let found = read.time.step.to_string();
-        let is_same = step.parse::<Step>().is_ok_and(|step| step.is_as_long_as(&read.time.step));
-        if !is_same {
-            bail!(
-                "{path}: expected steps of {step}, as the model was learned with, found steps of {found}\n  try: --resample {step}, \
-                 or a model of data with steps of {found}"
-            );
-        }
+    let Some(step) = &model.time_step else { return Ok(()) };
+    let found = read.time.step.to_string();
+    match step.parse::<Step>().ok().and_then(|step| step.is_as_long_as(&read.time.step)) {
+        Some(true) => {}
+        Some(false) => bail!(
+            "{path}: expected steps of {step}, as the model was learned with, found steps of {found}\n  try: --resample {step}, \
+             or a model of data with steps of {found}"
+        ),
+        None if verbosity != Verbosity::Quiet => eprintln!(
+            "note: {path}: the model was learned with steps of {step}, these are steps of {found}; they are taken to be the same"
+        ),
+        None => {}
     }
     Ok(())
 }

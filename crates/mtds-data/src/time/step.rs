@@ -47,15 +47,15 @@ impl Step {
         }
     }
 
-    /// Whether another step takes as long: 1 and 1.0 do, a day and 1 do not.
+    /// Whether another step takes as long; `None` where that cannot be told, as between 1 and a day.
     #[must_use]
-    pub fn is_as_long_as(&self, other: &Self) -> bool {
+    pub fn is_as_long_as(&self, other: &Self) -> Option<bool> {
         let is_number = |step: &Self| matches!(step, Self::Integer(_) | Self::Number(_));
         let rounding = 1e-9 * self.size().abs();
         match (self, other) {
-            (Self::Months(a) | Self::MonthEnds(a), Self::Months(b) | Self::MonthEnds(b)) => a == b,
-            (Self::Micros(a), Self::Micros(b)) => a == b,
-            (a, b) => is_number(a) && is_number(b) && (a.size() - b.size()).abs() <= rounding,
+            (Self::Months(a) | Self::MonthEnds(a), Self::Months(b) | Self::MonthEnds(b)) => Some(a == b),
+            (a, b) if is_number(a) == is_number(b) => Some((a.size() - b.size()).abs() <= rounding),
+            _ => None,
         }
     }
 

@@ -22,12 +22,14 @@ struct Record<A> {
     base: String,
     provenance: Provenance,
     columns: DataColumns,
+    #[serde(deserialize_with = "Option::deserialize")] // may be null, may not be absent
     time_step: Option<String>,
     architecture: A,
     scaling: Scaling,
     prior: Prior,
     online: Online,
     scores: Vec<CardScore>,
+    #[serde(deserialize_with = "Option::deserialize")]
     fit: Option<FitRecord>,
     members: Vec<MemberRecord>,
 }
@@ -204,10 +206,16 @@ fn difference(a: &Value, b: &Value) -> Option<String> {
         }
         // An empty list that is left out, as names of inputs may be.
         (Value::Null, Value::Array(b)) | (Value::Array(b), Value::Null) if b.is_empty() => None,
-        (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() => None,
+        (Value::Number(a), Value::Number(b)) if is_close(a.as_f64(), b.as_f64()) => None,
         (a, b) if a == b => None,
         _ => Some(String::new()),
     }
+}
+
+/// Weights of a mixture are scaled to sum to 1 when they are read, which may change their last digit.
+fn is_close(a: Option<f64>, b: Option<f64>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return false };
+    a == b || (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
 }
 
 fn check_scaling(config: &Config) -> Result<()> {

@@ -83,8 +83,8 @@ fn json_that_is_no_configuration() {
 fn an_unknown_schema_version() {
     // A later version may have changed everything but the version itself.
     let mut files = files();
-    files[0].1 = br#"{"schema_version": 2}"#.into();
-    let parts = ["schema version 2", "reads: 1;", "newer program"];
+    files[0].1 = br#"{"schema_version": 3}"#.into();
+    let parts = ["schema version 3", "reads: 1, 2;", "newer program"];
     assert_refused(&files, CONFIG_FILE, &parts);
     assert_refused(&with_field("/schema_version", json!(0)), CONFIG_FILE, &["schema version 0"]);
 }
@@ -101,7 +101,16 @@ fn another_base_model() {
 fn every_missing_field_is_named() {
     let config: Value = serde_json::from_slice(&files()[0].1).unwrap();
     let mut n_fields = 0;
-    for place in ["", "/spec", "/spec/network", "/scaling", "/scaling/outputs", "/scores/0", "/members/1"] {
+    for place in [
+        "",
+        "/provenance",
+        "/architecture",
+        "/architecture/network",
+        "/scaling",
+        "/scaling/outputs",
+        "/scores/0",
+        "/members/1",
+    ] {
         let names: Vec<String> =
             config.pointer(place).unwrap().as_object().unwrap().keys().cloned().collect();
         for name in &names {
@@ -112,29 +121,35 @@ fn every_missing_field_is_named() {
             n_fields += 1;
         }
     }
-    assert_eq!(n_fields, 13 + 3 + 5 + 2 + 2 + 5 + 2);
+    assert_eq!(n_fields, 12 + 4 + 3 + 5 + 2 + 2 + 5 + 2);
+    let files = with_config(|config| drop(config["online"].as_object_mut().unwrap().remove("every")));
+    assert_refused(&files, CONFIG_FILE, &["`online.every`", "left out"]);
 }
 
 #[test]
 fn sizes_that_make_no_model() {
     for (place, value, part) in [
-        ("/spec/base/d_state", json!(0), "d_state"),
-        ("/spec/network/d_code", json!(0), "code"),
-        ("/spec/network/hidden/0/width", json!(0), "layer 1 has no units"),
-        ("/spec/network/d_out", json!(1), "generator output"),
-        ("/spec/roles", json!([["decoy", "shared"]]), "no block `decoy`"),
-        ("/spec/base/d_state", json!(u64::MAX), "base.d_state"),
-        ("/spec/base/d_state", json!(65_537), "at most 65536"),
-        ("/spec/network/d_code", json!(u64::MAX), "d_code"),
-        ("/spec/network/hidden/0/width", json!(1u64 << 40), "hidden layer 1"),
-        ("/spec/network/d_out", json!(u64::MAX), "generator output"),
-        ("/spec/network/hidden", json!(vec![json!({"width": 1, "activation": "tanh"}); 2000]), "2000 hidden"),
+        ("/architecture/base/d_state", json!(0), "d_state"),
+        ("/architecture/network/d_code", json!(0), "code"),
+        ("/architecture/network/hidden/0/width", json!(0), "layer 1 has no units"),
+        ("/architecture/network/d_out", json!(1), "generator output"),
+        ("/architecture/roles", json!([["decoy", "shared"]]), "no block `decoy`"),
+        ("/architecture/base/d_state", json!(u64::MAX), "base.d_state"),
+        ("/architecture/base/d_state", json!(65_537), "at most 65536"),
+        ("/architecture/network/d_code", json!(u64::MAX), "d_code"),
+        ("/architecture/network/hidden/0/width", json!(1u64 << 40), "hidden layer 1"),
+        ("/architecture/network/d_out", json!(u64::MAX), "generator output"),
+        (
+            "/architecture/network/hidden",
+            json!(vec![json!({"width": 1, "activation": "tanh"}); 2000]),
+            "2000 hidden",
+        ),
     ] {
         assert_refused(&with_field(place, value), CONFIG_FILE, &[part]);
     }
     // As large as allowed: nothing is computed or allocated before the weights have been seen.
     let files = with_config(|config| {
-        config["spec"]["network"]["hidden"] =
+        config["architecture"]["network"]["hidden"] =
             json!(vec![json!({"width": MAX_SIZE, "activation": "tanh"}); 1024]);
     });
     assert_refused(
@@ -183,10 +198,10 @@ fn a_prior_that_does_not_fit_or_cannot_be() {
 #[test]
 fn names_and_ids_that_do_not_fit() {
     let parts = ["output names: expected 2", "found 1"];
-    assert_refused(&with_field("/output_names", json!(["y"])), CONFIG_FILE, &parts);
-    assert_refused(&with_field("/input_names", json!([])), CONFIG_FILE, &["input names: expected 1"]);
+    assert_refused(&with_field("/columns/outputs", json!(["y"])), CONFIG_FILE, &parts);
+    assert_refused(&with_field("/columns/inputs", json!([])), CONFIG_FILE, &["input names: expected 1"]);
     let twice = json!(["y", "y"]);
-    assert_refused(&with_field("/output_names", twice), CONFIG_FILE, &["two outputs are called `y`"]);
+    assert_refused(&with_field("/columns/outputs", twice), CONFIG_FILE, &["two outputs are called `y`"]);
     assert_refused(&with_field("/members/2/id", json!("s0")), CONFIG_FILE, &["two members are called `s0`"]);
 }
 

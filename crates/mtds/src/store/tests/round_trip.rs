@@ -135,13 +135,15 @@ fn the_card_and_other_files_are_not_needed() {
 }
 
 #[test]
-fn unknown_fields_are_passed_over() {
-    let files = with_config(|config| {
-        for place in ["", "/spec", "/spec/base", "/spec/network", "/scaling", "/members/0", "/scores/0"] {
+fn unknown_fields_are_refused_and_named() {
+    for place in
+        ["", "/architecture", "/architecture/network", "/scaling", "/members/0", "/scores/0", "/online"]
+    {
+        let files = with_config(|config| {
             config.pointer_mut(place).unwrap()["from_the_future"] = json!([1, {"a": null}]);
-        }
-    });
-    assert_equal(&load(&files).unwrap(), &bundle());
+        });
+        assert_refused(&files, CONFIG_FILE, &["from_the_future"]);
+    }
 }
 
 #[test]
