@@ -107,7 +107,7 @@ check_lints() {
 
 # Paths that the documents name in backticks or link to, and that are not there.
 missing_paths() {
-    for document in *.md docs/*.md bench/*.md; do
+    for document in *.md docs/*.md bench/*.md crates/*/DECISIONS.md; do
         grep -oE '`(crates|docs|bench|\.ci)/[A-Za-z0-9_./-]+`' "$document" | tr -d '`' |
             while read -r path; do [ -e "$path" ] || echo "$document: $path"; done
         grep -oE '\]\([A-Za-z0-9_.][A-Za-z0-9_./-]*[#)]' "$document" | sed 's/^](//; s/[#)]$//' |
