@@ -114,7 +114,7 @@ fn what_cannot_be_meant_is_refused() {
     must_fail(folder(), "evaluate no-model new.csv", 1);
     fs::write(folder().join("two.csv"), "series,t,y_a,y_b\na,0,1,2\na,1,1,2\na,2,1,2\n").expect("written");
     let said = must_fail(folder(), "evaluate model two.csv --seen 1", 1);
-    assert!(said.contains("--outputs") || said.contains("outputs"), "{said}");
+    assert!(said.contains("two.csv") && said.contains("column `y` for an output"), "{said}");
     let output = program::run(folder(), "evaluate model train.csv --seen 10 --horizon 2");
     assert!(program::stderr(&output).contains("learned from these sequences"));
 }

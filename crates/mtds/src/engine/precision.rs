@@ -3,7 +3,7 @@
 //! A target is generic over its precision, and generic code is compiled again by every crate that calls it. What an engine
 //! does is compiled once.
 
-use super::{Codes, Observed, Starts};
+use super::{Codes, Observed, PointEvaluator, Starts};
 use crate::kernel::Real;
 
 /// f32 and f64.
@@ -16,7 +16,7 @@ pub trait Precision: Real {
     fn slopes(of: Observed<'_, Self>, points: &Codes, out: &mut [f64], gradient: &mut [f64]);
     /// [`Engine::point_by_point`](super::Engine::point_by_point); nothing where sets of one point do as well.
     #[doc(hidden)]
-    fn point_by_point(of: Observed<'_, Self>) -> Option<Box<dyn FnMut(&[f64], &mut [f64]) -> f64 + '_>>;
+    fn point_by_point(of: Observed<'_, Self>) -> Option<PointEvaluator<'_>>;
 }
 
 impl Precision for f32 {
@@ -29,7 +29,7 @@ impl Precision for f32 {
     }
 
     /// Samplers, which ask for single points, want double precision.
-    fn point_by_point(_: Observed<'_, f32>) -> Option<Box<dyn FnMut(&[f64], &mut [f64]) -> f64 + '_>> {
+    fn point_by_point(_: Observed<'_, f32>) -> Option<PointEvaluator<'_>> {
         None
     }
 }
@@ -43,7 +43,7 @@ impl Precision for f64 {
         of.trial.system.engine().slopes_double(of, points, out, gradient);
     }
 
-    fn point_by_point(of: Observed<'_, f64>) -> Option<Box<dyn FnMut(&[f64], &mut [f64]) -> f64 + '_>> {
+    fn point_by_point(of: Observed<'_, f64>) -> Option<PointEvaluator<'_>> {
         Some(of.trial.system.engine().point_by_point(of))
     }
 }

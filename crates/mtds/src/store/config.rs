@@ -143,7 +143,7 @@ fn present_version(file: Value) -> Result<Value> {
             );
             Err(broken(CONFIG_FILE, why))
         }
-        None => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} (`schema_version`); {RESTORE}"))),
+        None => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} (missing field `schema_version`); {RESTORE}"))),
     }
 }
 

@@ -163,7 +163,8 @@ impl Fitting {
         &self.state.reasons
     }
 
-    /// Goes on until the model is there, or until `observer` stops it: then `None`, and another call goes on.
+    /// Goes on until the model is there, or until `observer` stops it: then `None`, and another call goes on. Learning goes on from
+    /// the step that it was stopped at, other stages from their beginning.
     ///
     /// # Errors
     /// Numbers that stop being finite; the last good step can still be had from [`checkpoint`](Self::checkpoint).

@@ -61,7 +61,9 @@ impl<'a> Watching<'a> {
         }
         // A stage that begins is a good moment: all before it is kept.
         let has_begun = heard.done == 0 && before.is_some_and(|(stage, ..)| stage != heard.stage);
-        if has_begun || self.last_checkpoint.elapsed() >= self.plan.checkpoint_every {
+        // Only learning can be cut anywhere; what follows it would begin its stage anew.
+        let is_due = heard.step.is_some() && self.last_checkpoint.elapsed() >= self.plan.checkpoint_every;
+        if has_begun || is_due {
             self.last_checkpoint = Instant::now();
             return Control::Stop;
         }
