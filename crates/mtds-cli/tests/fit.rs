@@ -207,3 +207,24 @@ fn odd_families_are_learned_without_complaint() {
         must(folder.path(), &format!("fit odd.csv -o model {options}"));
     }
 }
+
+#[test]
+fn the_library_makes_the_same_model_to_the_bit() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let file = folder.path().join("growth.csv");
+    fs::write(&file, families::growth(16, 3)).expect("written");
+    must(folder.path(), "fit growth.csv -o model --code 2 --hidden 8 --effort 0.02 --seed 4 -q");
+    let read = mtds_data::read_family(&file, &mtds_data::ReadOptions::default()).expect("a family");
+    let time_step = Some(read.time.step.to_string());
+    let mut fit = mtds::Fit { seed: 4, time_step, ..mtds::Fit::default() };
+    fit.wishes.code = Some(2);
+    fit.wishes.hidden = Some(vec![8]);
+    fit.wishes.effort = Some(0.02);
+    let model =
+        fit.run(&read.family, &mut |_| mtds::Control::Continue).expect("learned").expect("not stopped");
+    mtds_data::model::save_model(&folder.path().join("library"), &model).expect("written");
+    for name in ["config.json", "model.safetensors", "README.md", "fit.toml", "history.json"] {
+        let bytes = |place: &str| fs::read(folder.path().join(place).join(name)).expect(name);
+        assert!(bytes("library") == bytes("model"), "{name} differs");
+    }
+}

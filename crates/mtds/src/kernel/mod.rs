@@ -1,6 +1,6 @@
 //! The hot loops: packs of lanes, run-time dispatch, dense layers, Gaussian scores. Nothing else is unsafe.
 //!
-//! Sixteen particles travel together, one per *lane* of a [`Pack`]. A base model is written once over
+//! Sixteen particles travel together, one per *lane* of a pack. A base model is written once over
 //! [`Scalar`]; at `S = f64` it is its own plain version, at `S = Pack<f32, Fused>` it is the fast one.
 #![allow(unsafe_code)]
 

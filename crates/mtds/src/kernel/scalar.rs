@@ -9,7 +9,7 @@ use super::dispatch::{Level, Outlined, outline_baseline, outline_fused};
 ///
 /// Implementations must be branch-free in the value: a pack cannot take two paths. Code generic over
 /// `Scalar` that is meant to be fast must be `#[inline(always)]`, or called through [`Scalar::outline`], or it loses the
-/// instruction set that [`dispatch`](super::dispatch()) selected (it stays correct).
+/// instruction set that `dispatch` selected (it stays correct).
 pub trait Scalar:
     Copy
     + Debug
@@ -33,7 +33,7 @@ pub trait Scalar:
     /// than again in each of its callers.
     ///
     /// # Panics
-    /// For a pack of instructions that this machine lacks; [`dispatch`](super::dispatch()) makes none.
+    /// For a pack of instructions that this machine lacks; `dispatch` makes none.
     fn outline<K: Outlined<W>, W>(with: W) -> K::Output;
 
     /// The same number in every lane.

@@ -112,7 +112,7 @@ impl GruForecaster {
         &self.stored.scaling
     }
 
-    /// All parameters: each layer as [`Gru`](crate::layer::Gru) has them, decoder, log s of every output if learned.
+    /// All parameters: each gated layer, decoder, log s of every output if learned.
     #[must_use]
     pub fn parameters(&self) -> &[f32] {
         &self.stored.parameters

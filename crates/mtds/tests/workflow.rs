@@ -1,0 +1,126 @@
+//! A fit as a library: stopped anywhere and resumed from bytes, on any number of threads, it makes the same model.
+
+use mtds::learn::Wishes;
+use mtds::workflow::{FitStage, Fitting};
+use mtds::{Control, Error, Family, Fit, Model, Sequence, Signal};
+
+/// Decays of different speeds, some of them with a bump.
+fn family() -> Family {
+    let value = |i: usize, t: usize| {
+        let rate = 0.03 * (1.0 + i as f64);
+        (-rate * t as f64).exp() + 0.05 * ((7 * i + 13 * t) % 10) as f64
+    };
+    let member = |i: usize| {
+        let values = (0..16).map(|t| value(i, t)).collect();
+        Sequence::new(format!("decay {i}"), Signal::column(values)).unwrap()
+    };
+    Family::new((0..25).map(member).collect()).unwrap()
+}
+
+fn fit() -> Fit {
+    let wishes = Wishes {
+        code: Some(1),
+        state: Some(2),
+        hidden: Some(vec![4]),
+        refine_steps: Some(20),
+        validation: Some(0.3),
+        ..Wishes::default()
+    };
+    Fit { wishes, seed: 5, ..Fit::default() }
+}
+
+fn whole() -> Model {
+    fit().run(&family(), &mut |_| Control::Continue).unwrap().unwrap()
+}
+
+#[test]
+fn cut_in_every_stage_and_resumed_the_bits_are_the_same() {
+    let (family, wanted) = (family(), whole().to_files().unwrap());
+    let mut checkpoint: Option<Vec<u8>> = None;
+    let mut cut = vec![];
+    let model = loop {
+        let mut fitting: Fitting = match &checkpoint {
+            None => fit().begin(&family).unwrap(),
+            Some(bytes) => fit().resume(&family, bytes).unwrap(),
+        };
+        // Every stage is cut once, learning in its middle.
+        let found = fitting.run(&mut |heard| {
+            let is_new = !cut.contains(&heard.stage);
+            let is_place = heard.stage != FitStage::Learning || heard.done == 10;
+            if is_new && is_place {
+                cut.push(heard.stage);
+                return Control::Stop;
+            }
+            Control::Continue
+        });
+        match found.unwrap() {
+            Some(model) => break model,
+            None => checkpoint = Some(fitting.checkpoint().unwrap()),
+        }
+    };
+    assert_eq!(
+        cut,
+        [
+            FitStage::Learning,
+            FitStage::Expecting,
+            FitStage::Calibrating,
+            FitStage::Inferring,
+            FitStage::Judging
+        ]
+    );
+    assert!(model.to_files().unwrap() == wanted);
+}
+
+#[test]
+fn one_and_two_threads_make_the_same_model() {
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| whole().to_files().unwrap())
+    };
+    assert!(with(1) == with(2));
+}
+
+#[test]
+fn a_model_answers_without_being_borrowed() {
+    let model = whole();
+    let history = family().sequence(3).clone();
+    let forecast = model.forecast(&history, 5).unwrap();
+    assert_eq!((forecast.first_step(), forecast.n_time()), (16, 5));
+    assert_eq!(model.forecast(&history, 5).unwrap(), forecast, "the same question has the same answer");
+    let trackers: Vec<_> = (0..3).map(|i| model.track(i).unwrap()).collect();
+    let parameters = model.system.parameters().as_ptr();
+    drop(model);
+    for mut tracker in trackers {
+        assert_eq!(tracker.model().parameters().as_ptr(), parameters, "parameters are shared, not copied");
+        tracker.observe(&[1.0], &[]).unwrap();
+        assert!(tracker.forecast(2, None).unwrap().mean()[0].is_finite());
+    }
+}
+
+#[test]
+fn other_columns_are_refused_by_name() {
+    let model = whole();
+    let renamed = family().with_output_names(["height"]).unwrap();
+    let origins = mtds::evaluate::Origins::after(&[8]);
+    assert_eq!(model.evaluate(&family(), &origins).unwrap().len(), 1);
+    let error = model.evaluate(&renamed, &origins).unwrap_err().to_string();
+    assert!(error.contains("outputs by name") && error.contains("height"), "{error}");
+}
+
+#[test]
+fn a_fit_goes_on_only_with_what_it_was() {
+    let family = family();
+    let mut fitting = fit().begin(&family).unwrap();
+    let stopped = fitting.run(&mut |heard| if heard.done == 5 { Control::Stop } else { Control::Continue });
+    assert!(stopped.unwrap().is_none());
+    let bytes = fitting.checkpoint().unwrap();
+    let mut other = fit();
+    other.wishes.code = Some(2);
+    let refused = |fit: &Fit, family: &Family, bytes: &[u8]| fit.resume(family, bytes).err().unwrap();
+    assert!(matches!(refused(&other, &family, &bytes), Error::Resumed { key, .. } if key == "code"));
+    let fewer = family.subset(&[0, 1, 2, 3]).unwrap();
+    assert!(matches!(refused(&fit(), &fewer, &bytes), Error::Resumed { key, .. } if key == "data"));
+    for cut in [0, 5, 15, bytes.len() / 2, bytes.len() - 1] {
+        assert!(matches!(refused(&fit(), &family, &bytes[..cut]), Error::Store { .. }), "{cut}");
+    }
+}
