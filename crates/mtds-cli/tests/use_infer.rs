@@ -54,7 +54,8 @@ fn the_methods_agree() {
     let folder = growth_model();
     let few = folder.path().join("few.csv");
     let text = fs::read_to_string(folder.path().join("growth.csv")).expect("written");
-    let lines = text.lines().filter(|line| !line.starts_with("plant") || line.starts_with("plant 1,"));
+    // A plant whose posterior has one mode under this short fit: MAP, and chains that begin at its modes, may miss others.
+    let lines = text.lines().filter(|line| !line.starts_with("plant") || line.starts_with("plant 2,"));
     fs::write(&few, lines.collect::<Vec<_>>().join("\n")).expect("written");
     let by = |method: &str| csv(&must(folder.path(), &format!("infer model few.csv -q --method {method}")));
     let (adais, map, nuts) = (by("adais"), by("map"), by("nuts"));
