@@ -43,7 +43,14 @@ fn check(source: &SourcePlan, model: &Model, read: &ReadFamily, verbosity: Verbo
             );
         }
     }
-    let Some(step) = &model.time_step else { return Ok(()) };
+    let Some(step) = &model.time_step else {
+        if verbosity != Verbosity::Quiet {
+            eprintln!(
+                "note: the model does not say how long its steps are; those of {path} are taken to be the same"
+            );
+        }
+        return Ok(());
+    };
     let found = read.time.step.to_string();
     match step.parse::<Step>().ok().and_then(|step| step.is_as_long_as(&read.time.step)) {
         Some(true) => {}
