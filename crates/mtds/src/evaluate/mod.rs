@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use baselines::{Baseline, BaselineSettings, Learned};
-pub use follow::{Following, Updates};
+pub use follow::{Following, FollowingEnsemble, Updates};
 pub use row::ScoreRow;
 
 use crate::family::Family;
@@ -114,6 +114,13 @@ impl<F: Fn(&Family, usize, &[Origin]) -> Result<Vec<Forecast>> + Sync> Forecaste
     }
 }
 
+/// What forecasts from each origin on its own, whatever the others are.
+pub fn from_each_origin(
+    one: impl Fn(&Family, usize, Origin) -> Result<Forecast> + Sync,
+) -> impl Fn(&Family, usize, &[Origin]) -> Result<Vec<Forecast>> + Sync {
+    move |family, i, origins| origins.iter().map(|&origin| one(family, i, origin)).collect()
+}
+
 /// How one forecaster did from one origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluated {
@@ -129,7 +136,8 @@ pub struct Evaluated {
 /// `observer` is told sequences done, and may stop the work. Results do not depend on the number of threads.
 ///
 /// # Errors
-/// Those of the forecaster; [`Error::Stopped`].
+/// Those of the forecaster; [`Error::Shape`] for another number of forecasts than of origins, or one of other steps;
+/// [`Error::Stopped`].
 pub fn evaluate(
     (name, forecaster): (&str, &dyn Forecaster),
     (family, sequences): (&Family, &[usize]),
@@ -167,19 +175,23 @@ fn score_one(
     let outputs = family.sequence(i).outputs();
     let wanted = origins.of(outputs.n_time());
     let there: Vec<Origin> = wanted.iter().flatten().copied().collect();
-    let mut forecasts = match there.is_empty() {
+    let forecasts = match there.is_empty() {
         true => vec![],
         false => forecaster.forecasts(family, i, &there)?,
-    }
-    .into_iter();
-    let one = |origin: Option<Origin>| -> Result<Option<SequenceScore>> {
-        let Some((origin, forecast)) = origin.and_then(|origin| Some((origin, forecasts.next()?))) else {
-            return Ok(None);
-        };
-        let truth = outputs.slice(origin.seen..origin.seen + origin.n_time);
-        score(&forecast, truth.values(), &CENTRAL_LEVELS)
     };
-    wanted.into_iter().map(one).collect()
+    check_number("forecasts of a sequence", there.len(), forecasts.len())?;
+    let one = |(origin, forecast): (&Origin, &Forecast)| {
+        check_number("first step of a forecast", origin.seen, forecast.first_step())?;
+        check_number("steps of a forecast", origin.n_time, forecast.n_time())?;
+        let truth = outputs.slice(origin.seen..origin.seen + origin.n_time);
+        score(forecast, truth.values(), &CENTRAL_LEVELS)
+    };
+    let mut scores = there.iter().zip(&forecasts).map(one);
+    wanted.iter().map(|origin| origin.and_then(|_| scores.next()).transpose().map(Option::flatten)).collect()
+}
+
+fn check_number(what: &str, expected: usize, found: usize) -> Result<()> {
+    if expected == found { Ok(()) } else { Err(Error::shape(what, expected, found)) }
 }
 
 #[cfg(test)]
@@ -208,13 +220,10 @@ mod tests {
     fn rows_are_means_over_the_sequences_that_reach_an_origin() {
         let family = family(&[3, 6, 30]);
         // Off by the number of the sequence.
-        let off = |_: &Family, i: usize, origins: &[Origin]| {
-            let one = |o: &Origin| {
-                let means = vec![0.5 + i as f64; o.n_time];
-                Forecast::new(o.seen, 1, vec![1.0], means, DrawNoise::Diagonal(vec![1.0]))
-            };
-            origins.iter().map(one).collect()
-        };
+        let off = from_each_origin(|_, i, o| {
+            let means = vec![0.5 + i as f64; o.n_time];
+            Forecast::new(o.seen, 1, vec![1.0], means, DrawNoise::Diagonal(vec![1.0]))
+        });
         let found = evaluate(("off", &off), (&family, &[0, 1, 2]), &Origins::after(&[2, 5, 99]), &mut |_| {
             Control::Continue
         });
@@ -224,6 +233,74 @@ mod tests {
         assert_eq!(found[1].sequences.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [1, 2]);
         let stopped = evaluate(("off", &off), (&family, &[0]), &Origins::half(), &mut |_| Control::Stop);
         assert!(matches!(stopped, Err(Error::Stopped)));
+    }
+
+    /// A forecast of zeros.
+    fn zeros(first_step: usize, n_time: usize) -> Result<Forecast> {
+        Forecast::new(first_step, 1, vec![1.0], vec![0.0; n_time], DrawNoise::Diagonal(vec![1.0]))
+    }
+
+    #[test]
+    fn forecasts_of_other_steps_than_asked_for_are_refused() {
+        let refusal = |forecaster: &dyn Forecaster| {
+            let origins = Origins::after(&[2, 5, 99]);
+            let found =
+                evaluate(("a", forecaster), (&family(&[9]), &[0]), &origins, &mut |_| Control::Continue);
+            found.unwrap_err().to_string()
+        };
+        let early = from_each_origin(|_, _, o| zeros(o.seen - 1, o.n_time));
+        assert_eq!(refusal(&early), "first step of a forecast: expected 2, found 1");
+        let short = from_each_origin(|_, _, o| zeros(o.seen, o.n_time - 1));
+        assert_eq!(refusal(&short), "steps of a forecast: expected 7, found 6");
+        let lazy = |_: &Family, _: usize, origins: &[Origin]| {
+            origins[1..].iter().map(|o| zeros(o.seen, o.n_time)).collect()
+        };
+        assert_eq!(refusal(&lazy), "forecasts of a sequence: expected 2, found 1");
+        let eager = |_: &Family, _: usize, origins: &[Origin]| {
+            [origins[0]].iter().chain(origins).map(|o| zeros(o.seen, o.n_time)).collect()
+        };
+        assert_eq!(refusal(&eager), "forecasts of a sequence: expected 2, found 3");
+    }
+
+    #[test]
+    fn scores_are_those_of_the_formulas() {
+        let values: Vec<f64> = (0..30).map(|t| 0.9 * (0.7 * f64::from(t)).sin()).collect();
+        let family = Family::new(vec![Sequence::new("a", Signal::column(values.clone())).unwrap()]).unwrap();
+        let zero = from_each_origin(|_, _, o| {
+            let noise = DrawNoise::Diagonal(vec![0.4]);
+            Forecast::new(o.seen, 1, vec![1.0], vec![0.0; o.n_time], noise)
+        });
+        let found = evaluate(("zero", &zero), (&family, &[0]), &Origins::after(&[10, 20]), &mut |_| {
+            Control::Continue
+        });
+        for (Evaluated { row, .. }, seen) in found.unwrap().iter().zip([10, 20]) {
+            let future = &values[seen..];
+            let square = future.iter().map(|y| y * y).sum::<f64>() / future.len() as f64;
+            let nll = 0.5 * square / 0.16 + 0.4f64.ln() + 0.5 * (2.0 * std::f64::consts::PI).ln();
+            assert!((row.rmse - square.sqrt()).abs() < 1e-12 && (row.nll - nll).abs() < 1e-12);
+            // The central 80 % of N(0, 0.4²) ends at 1.2816 deviations.
+            let inside = future.iter().filter(|y| y.abs() <= 0.4 * 1.281_551_565_5).count();
+            assert!((row.cover80 - inside as f64 / future.len() as f64).abs() < 1e-12);
+            assert!(row.cover50 <= row.cover80 && row.cover80 <= row.cover95 && row.crps > 0.0);
+            assert_eq!((row.n_seq, row.rmse_se), (1, None));
+        }
+    }
+
+    #[test]
+    fn rows_of_repetitions_count_each_once() {
+        let row = |n_seq: usize, rmse: f64| ScoreRow {
+            n_seq,
+            rmse,
+            ..ScoreRow::over("a", Seen::Steps(3), [score_of_zeros()].iter()).unwrap()
+        };
+        let found = ScoreRow::over_repetitions(&[row(10, 1.0), row(2, 3.0)]).unwrap();
+        assert_eq!((found.n_seq, found.rmse, found.rmse_se), (12, 2.0, Some(1.0)));
+        assert_eq!((found.seen, found.method.as_str(), found.nll_se), (Seen::Steps(3), "a", Some(0.0)));
+        assert!(ScoreRow::over_repetitions(&[]).is_none());
+    }
+
+    fn score_of_zeros() -> SequenceScore {
+        score(&zeros(3, 2).unwrap(), &[0.1, -0.2], &CENTRAL_LEVELS).unwrap().unwrap()
     }
 
     #[test]

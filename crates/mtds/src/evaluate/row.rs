@@ -54,19 +54,38 @@ impl ScoreRow {
     pub fn over<'s>(
         method: &str,
         seen: Seen,
-        scores: impl Iterator<Item = &'s SequenceScore> + Clone,
+        scores: impl Iterator<Item = &'s SequenceScore>,
     ) -> Option<Self> {
-        let of = |value: &dyn Fn(&SequenceScore) -> f64| {
-            let found = Estimate::of(&scores.clone().map(value).collect::<Vec<_>>())?;
+        let measures = scores.map(|score| {
+            let [cover50, cover80, cover95] = std::array::from_fn(|k| score.coverage[k].share);
+            [score.rmse, score.nll, score.crps, cover50, cover80, cover95]
+        });
+        let measures: Vec<[f64; 6]> = measures.collect();
+        Self::mean_of(&measures, (method, seen, measures.len()))
+    }
+
+    /// The row of repetitions, each with sequences of its own: the mean of their rows, each counting once, with standard errors over
+    /// repetitions; `None` for none. Method and origin are those of the first.
+    #[must_use]
+    pub fn over_repetitions(rows: &[Self]) -> Option<Self> {
+        let measures: Vec<[f64; 6]> =
+            rows.iter().map(|row| row.measures().map(|(_, mean, _)| mean)).collect();
+        let first = rows.first()?;
+        Self::mean_of(&measures, (&first.method, first.seen, rows.iter().map(|row| row.n_seq).sum()))
+    }
+
+    fn mean_of(measures: &[[f64; 6]], (method, seen, n_seq): (&str, Seen, usize)) -> Option<Self> {
+        let of = |k: usize| {
+            let found = Estimate::of(&measures.iter().map(|values| values[k]).collect::<Vec<_>>())?;
             Some((found.mean, found.std_error))
         };
-        let (rmse, rmse_se) = of(&|score| score.rmse)?;
-        let (nll, nll_se) = of(&|score| score.nll)?;
-        let (crps, crps_se) = of(&|score| score.crps)?;
-        let (cover50, cover50_se) = of(&|score| score.coverage[0].share)?;
-        let (cover80, cover80_se) = of(&|score| score.coverage[1].share)?;
-        let (cover95, cover95_se) = of(&|score| score.coverage[2].share)?;
-        let (n_seq, method) = (scores.count(), method.to_owned());
+        let (rmse, rmse_se) = of(0)?;
+        let (nll, nll_se) = of(1)?;
+        let (crps, crps_se) = of(2)?;
+        let (cover50, cover50_se) = of(3)?;
+        let (cover80, cover80_se) = of(4)?;
+        let (cover95, cover95_se) = of(5)?;
+        let method = method.to_owned();
         #[rustfmt::skip]
         let row = Self {
             seen, method, n_seq, rmse, rmse_se, nll, nll_se, crps, crps_se,
