@@ -16,5 +16,5 @@ pub(crate) use matrix::Matrix;
 pub(crate) use svd::Svd;
 pub(crate) use symmetric::{
     cholesky, dot, gram_of_lower, invert_lower, invert_spd, log_diagonal_sum, raise_eigenvalues,
-    symmetric_eigen, symmetrise, times_vector,
+    solve_factored, symmetric_eigen, symmetrise, times_vector,
 };

@@ -26,6 +26,19 @@ pub(crate) fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
     l.iter().all(|x| x.is_finite()).then_some(l)
 }
 
+/// Solves `L Lᵀ x = b`.
+pub(crate) fn solve_factored(l: &[f64], mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for i in 0..n {
+        b[i] = (b[i] - dot(&l[i * n..i * n + i], &b[..i])) / l[i * n + i];
+    }
+    for i in (0..n).rev() {
+        let below: f64 = (i + 1..n).map(|k| l[k * n + i] * b[k]).sum();
+        b[i] = (b[i] - below) / l[i * n + i];
+    }
+    b
+}
+
 /// Inverse of a lower triangular matrix with a non-zero diagonal.
 pub(crate) fn invert_lower(l: &[f64], n: usize) -> Vec<f64> {
     let mut w = vec![0.0; n * n];

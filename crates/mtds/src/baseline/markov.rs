@@ -13,8 +13,7 @@
 //! what data leave open: inputs that are one impulse at the start cannot tell d from a level in h. Solving
 //! again for what is left over takes its effect on everything else away.
 
-use crate::algebra::Matrix;
-use crate::algebra::cholesky;
+use crate::algebra::{Matrix, cholesky, dot, solve_factored};
 use crate::family::{Family, Signal};
 use crate::{Error, Result};
 
@@ -155,28 +154,11 @@ impl Normal {
         let mut solution = vec![0.0; q];
         for _ in 0..=REFINEMENTS {
             let left_over: Vec<f64> = (0..q).map(|i| self.right[i] - dot(gram.row(i), &solution)).collect();
-            let step = solve_with(&factor, left_over);
+            let step = solve_factored(&factor, left_over);
             solution.iter_mut().zip(&step).for_each(|(x, dx)| *x += dx);
         }
         solution.iter().all(|x| x.is_finite()).then_some(solution)
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-/// Solves L Lᵀ x = b.
-fn solve_with(l: &[f64], mut b: Vec<f64>) -> Vec<f64> {
-    let q = b.len();
-    for i in 0..q {
-        b[i] = (b[i] - dot(&l[i * q..i * q + i], &b[..i])) / l[i * q + i];
-    }
-    for i in (0..q).rev() {
-        let below: f64 = (i + 1..q).map(|k| l[k * q + i] * b[k]).sum();
-        b[i] = (b[i] - below) / l[i * q + i];
-    }
-    b
 }
 
 /// How many lags, from 0 on, the inputs excite wherever an output is observed.

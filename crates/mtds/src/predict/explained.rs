@@ -4,14 +4,20 @@
 //! share(z) = 1 − Σ (y − ŷ(z))² / Σ (y − ȳ)²             per output, over all observed values; ȳ: its mean over the family
 //! with     z_i, the code of each sequence               without    z̄, the centre of the prior, for all of them
 //! alone_d  z̄, but with dimension d of z_i
+//! known    1 − Σ (p − p̂)² / Σ (p − p̄)²                  of a number p of each sequence, p̂ by regression on the codes of others
 //! ```
 //! What the code explains is the difference between `with` and `without`. A share below 0 means: worse than the mean.
 
-use crate::algebra::{dot, symmetric_eigen};
+use crate::algebra::{Matrix, cholesky, dot, solve_factored, symmetric_eigen};
 use crate::family::Family;
 use crate::system::System;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+
+/// Folds of cross-validation.
+const FOLDS: usize = 5;
+/// Ridge that keeps a regression on unused dimensions solvable, relative to the number of codes.
+const RIDGE: f64 = 1e-6;
 
 /// The shares of the variance of one output that rollouts explain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,6 +98,54 @@ fn total_squares(family: &Family) -> Vec<f64> {
         observed(c).map(|y| (y - sum / n).powi(2)).sum()
     };
     (0..family.d_obs()).map(each).collect()
+}
+
+/// The share of the variance of `truth` that `found` explains, R²; below zero where the mean would have been nearer.
+#[must_use]
+pub fn explained_share(truth: &[f64], found: &[f64]) -> f64 {
+    let mean = truth.iter().sum::<f64>() / truth.len() as f64;
+    let total: f64 = truth.iter().map(|p| (p - mean) * (p - mean)).sum();
+    let left: f64 = truth.iter().zip(found).map(|(p, q)| (p - q) * (p - q)).sum();
+    1.0 - left / total
+}
+
+/// What codes say of a number that is known of each sequence: for each, by least squares on [1, z] of the sequences in other folds.
+///
+/// # Errors
+/// [`Error::Shape`] for codes of several lengths or another number of them; [`Error::NotFinite`] for numbers that are not finite.
+pub fn regressed_on_codes(codes: &[Vec<f64>], values: &[f64]) -> Result<Vec<f64>> {
+    if codes.len() != values.len() || codes.iter().any(|code| code.len() != codes[0].len()) {
+        return Err(Error::shape("codes", format!("{} of one length", values.len()), codes.len()));
+    }
+    let mut found = vec![0.0; values.len()];
+    for fold in 0..FOLDS.min(values.len()) {
+        let others: Vec<usize> = (0..values.len()).filter(|i| i % FOLDS != fold).collect();
+        let weights = least_squares(codes, values, &others).ok_or_else(|| {
+            let what = "regression on codes".into();
+            Error::NotFinite { what, value: f64::NAN, hint: "; check codes and values" }
+        })?;
+        for i in (fold..values.len()).step_by(FOLDS) {
+            found[i] = weights[0] + dot(&codes[i], &weights[1..]);
+        }
+    }
+    Ok(found)
+}
+
+/// Intercept and weights of the sequences `which`, from the normal equations.
+fn least_squares(codes: &[Vec<f64>], values: &[f64], which: &[usize]) -> Option<Vec<f64>> {
+    let d = codes[0].len() + 1;
+    let row = |i: usize| std::iter::once(1.0).chain(codes[i].iter().copied()).collect::<Vec<f64>>();
+    let (mut gram, mut right) = (Matrix::zeros(d, d), vec![0.0; d]);
+    for &i in which {
+        let x = row(i);
+        for a in 0..d {
+            (0..d).for_each(|b| gram[(a, b)] += x[a] * x[b]);
+            right[a] += x[a] * values[i];
+        }
+    }
+    (1..d).for_each(|j| gram[(j, j)] += RIDGE * which.len() as f64);
+    let weights = solve_factored(&cholesky(&gram.values, d)?, right);
+    weights.iter().all(|w| w.is_finite()).then_some(weights)
 }
 
 /// Codes along the directions in which they differ most.
@@ -188,6 +242,39 @@ mod tests {
         let family = Family::new(vec![flat]).unwrap();
         assert_eq!(model.explained(&family, &[vec![0.0, 0.0]]).unwrap(), []);
         assert!(model.explained(&family, &[]).is_err());
+    }
+
+    #[test]
+    fn regressions_find_linear_maps_and_nothing_in_noise() {
+        let code = |i: usize| vec![(i as f64 * 0.7).sin(), (i as f64 * 1.9).cos(), 0.0];
+        let codes: Vec<Vec<f64>> = (0..50).map(code).collect();
+        let values: Vec<f64> = codes.iter().map(|z| 3.0 - 2.0 * z[0] + 0.5 * z[1]).collect();
+        let found = regressed_on_codes(&codes, &values).unwrap();
+        for (found, value) in found.iter().zip(&values) {
+            assert!((found - value).abs() < 1e-4, "{found} {value}");
+        }
+        assert!(explained_share(&values, &found) > 1.0 - 1e-6);
+        let alternating: Vec<f64> = (0..50).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let found = regressed_on_codes(&codes, &alternating).unwrap();
+        assert!(explained_share(&alternating, &found) < 0.1);
+        assert!(regressed_on_codes(&codes, &values[..9]).is_err());
+        assert!(regressed_on_codes(&codes, &[f64::NAN; 50]).is_err());
+        assert!(regressed_on_codes(&[], &[]).unwrap().is_empty());
+    }
+
+    /// A generator that is affine, by hand.
+    #[test]
+    fn theta_is_what_the_generator_makes_of_a_code() {
+        let (model, _, _) = made();
+        let (theta, zero) = (model.theta(&[0.5, -1.0]).unwrap(), model.theta(&[0.0, 0.0]).unwrap());
+        let parameters = model.parameters();
+        let block = model.layout().block("initial_state").unwrap();
+        for (slot, at) in block.slots().zip(block.range()) {
+            let weights = [parameters[2 * slot], parameters[2 * slot + 1]].map(f64::from);
+            let expected = 0.5 * weights[0] - weights[1];
+            assert!((theta[at] - zero[at] - expected).abs() < 1e-12, "{theta:?} {zero:?} {expected}");
+        }
+        assert!(model.theta(&[0.5]).is_err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub mod score;
 mod surprise;
 
 pub use baseline::{family_mean, last_value};
-pub use explained::{Explained, PrincipalAxes};
+pub use explained::{Explained, PrincipalAxes, explained_share, regressed_on_codes};
 pub use forecast::Forecast;
 pub use future::MAX_DRAWS;
 pub use generate::CodePath;

@@ -193,6 +193,23 @@ impl System {
         }
     }
 
+    /// θ = h_φ(z), raw: one value per entry of every block, in the order of [`System::layout`].
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a code of another length.
+    pub fn theta(&self, code: &[f64]) -> Result<Vec<f64>> {
+        if code.len() != self.d_code() {
+            return Err(Error::shape("code", self.d_code(), code.len()));
+        }
+        let (network, parameters) = (&self.spec.network, self.parameters_as::<f64>());
+        let (phi, shared) = parameters.split_at(network.n_parameters());
+        let (mut tape, mut adapted) = (network.tape::<f64>(1), vec![0.0; network.d_out]);
+        network.forward(phi, code, (&mut tape, 0), &mut adapted);
+        let mut theta = vec![0.0; self.layout.d_theta()];
+        self.layout.assemble(&adapted, shared, &mut theta);
+        Ok(theta)
+    }
+
     /// The same model with every standard deviation of its process noise multiplied by `factor`; `None` where it has none, or none
     /// that all members share.
     ///
