@@ -19,7 +19,7 @@ fn number(rows: &Value, holds: impl Fn(&Value) -> bool, key: &str) -> f64 {
 
 /// A score of a method after 5, 10 and 20 steps.
 fn scores(result: &Value, method: &str, key: &str) -> [f64; 3] {
-    [5, 10, 20].map(|t| number(&result["rows"], |row| row["method"] == method && row["t"] == t, key))
+    [5, 10, 20].map(|t| number(&result["rows"], |row| row["method"] == method && row["seen"] == t, key))
 }
 
 fn recovery(result: &Value, method: &str, key: &str) -> [f64; 4] {

@@ -1,6 +1,7 @@
 //! `mtds reproduce dho` at tiny sizes: cells are kept, runs resumed, and the result is the same bytes however it came about.
 
 use clap::Parser;
+use mtds::evaluate::{ScoreRow, Seen};
 use mtds::learn::Schedule;
 use mtds_cli::arguments::{Arguments, ReproduceArguments, Verb};
 use mtds_cli::plan::DhoPlan;
@@ -88,11 +89,12 @@ fn a_damaged_cell_is_reported_and_computed_again() {
     let text = fs::read_to_string(&kept).expect("kept");
     let other = cell(folder.path(), "pooled-r00");
     let without_a_sequence = serde_json::from_str::<serde_json::Value>(&text).map(|mut value| {
-        value["result"]["sequences"].as_array_mut().expect("a list").pop();
+        value["result"]["scores"][0].as_array_mut().expect("a list").pop();
         value.to_string()
     });
     let damages = [
         (text[..text.len() / 2].to_owned(), "damaged"),
+        (text.replacen(r#""scores":"#, r#""sequences":"#, 1), "unknown field `sequences`"),
         (without_a_sequence.expect("JSON"), "sequences of cell pooled-r01: expected 2, found 1"),
         (fs::read_to_string(&other).expect("kept"), "is cell pooled-r00"),
         (text.replace(r#""spread":"by_step""#, r#""spread":"constant""#), "other settings of `pooled`"),
@@ -127,18 +129,16 @@ fn cells_of_another_experiment_are_neither_used_nor_lost() {
 fn the_table_the_document_and_the_page_agree() {
     let folder = tempfile::tempdir().expect("made");
     let (table, lines) = run(&plan(folder.path(), &["-v"]));
-    assert!(table.contains("mtlds-paper, N = 4") && table.contains("below the truth"), "{table}");
+    assert!(table.contains("mtlds-paper-n0004") && table.contains("below the truth"), "{table}");
     assert!(lines.contains("(8/8)") && lines.contains("time, oracle: "), "{lines}");
     let (json, _) = run(&plan(folder.path(), &["--json"]));
     assert_eq!(json.as_bytes(), result(folder.path()));
     let document: serde_json::Value = serde_json::from_str(&json).expect("one document");
     let rows = document["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 4 * 2);
-    let keys: Vec<_> = rows[0].as_object().expect("an object").keys().collect();
-    assert_eq!(
-        keys,
-        ["cover50", "cover80", "cover95", "crps", "model", "n", "nll", "nll_se", "rmse", "rmse_se", "t"]
-    );
+    let scored: Vec<ScoreRow> = serde_json::from_value(document["rows"].clone()).expect("rows of the scorer");
+    assert!(scored.iter().all(|row| row.n_seq == 2 * 2 && row.rmse_se.is_some()), "{scored:?}");
+    assert_eq!((scored[7].method.as_str(), scored[7].seen), ("mtlds-paper-n0004", Seen::Steps(12)));
     assert_eq!((&document["seed"], &document["missing"]), (&1.into(), &serde_json::json!([])));
     assert_eq!(document["settings"]["protocol"]["n_test"], 2);
     assert_eq!(document["settings"]["models"]["pooled"]["pooled"]["spread"], "by_step");

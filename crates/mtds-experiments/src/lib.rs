@@ -9,6 +9,8 @@
 //! tests of significance. Nothing here opens a file, reads a clock or prints; randomness is an argument. Finished cells
 //! go through [`dho::Surroundings`], which whoever runs an experiment hands in; pages are those of `mtds-report`.
 
+use serde::{Deserialize, Serialize};
+
 pub mod dho;
 mod error;
 pub mod pd;
@@ -16,3 +18,24 @@ pub mod smc;
 pub mod statistics;
 
 pub use error::{Error, Result, Trouble};
+
+/// How much of an experiment is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Enough to see that everything works.
+    Quick,
+    /// The figures that are quoted.
+    Full,
+}
+
+impl Scale {
+    /// `quick` or `full`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Full => "full",
+        }
+    }
+}

@@ -7,9 +7,10 @@ mod dho_fixture;
 mod noise;
 
 use dho_fixture::Fixture;
+use mtds::evaluate::ScoreRow;
 use mtds_experiments::dho::published::{self, Subject};
 use mtds_experiments::dho::report::{DhoReport, Examples, page};
-use mtds_experiments::dho::{CellKind, Protocol, Scale};
+use mtds_experiments::dho::{CellKind, Finding, Protocol, Recipe, Scale};
 use std::path::Path;
 
 fn html(report: &DhoReport<'_>) -> String {
@@ -58,7 +59,10 @@ fn published_numbers_stand_beside_those_of_the_assembly() {
             assert!(text.contains(&cell), "{row:?} lacks {cell}");
         }
     }
-    let shown = |row: &&mtds_experiments::dho::Row| row.n.is_none_or(|n| [4, 16, 128, 1000].contains(&n));
+    let shown = |row: &&ScoreRow| match row.method.parse().expect("the name of a model") {
+        CellKind::Mtlds { n, .. } => [4, 16, 128].contains(&n),
+        _ => true,
+    };
     let rows: Vec<_> = report.assembly.rows.iter().filter(shown).collect();
     assert_eq!(rows.len(), 3 * (3 + 2 * 3));
     for row in rows {
@@ -72,7 +76,7 @@ fn published_numbers_stand_beside_those_of_the_assembly() {
             assert!(text.contains(&cell), "{row:?} lacks {cell}");
         }
     }
-    for gap in report.assembly.evidence_gaps.iter().filter(|gap| gap.model != "pooled") {
+    for gap in report.assembly.evidence_gaps.iter().filter(|gap| gap.method != CellKind::Pooled) {
         let cell = format!("<span>{:.2}</span>", gap.gap.mean);
         assert!(text.contains(&cell), "{gap:?} lacks {cell}");
     }
@@ -81,7 +85,7 @@ fn published_numbers_stand_beside_those_of_the_assembly() {
 #[test]
 fn what_is_missing_is_named_and_the_rest_is_shown() {
     let fixture = Fixture::without(|id| {
-        matches!(&id.kind, CellKind::Mtlds { recipe, n } if recipe.name() == "ours" && *n >= 64)
+        matches!(&id.kind, CellKind::Mtlds { recipe: Recipe::Ours, n } if *n >= 64)
             || id.kind == CellKind::Single
             || id.to_string() == "pooled-r03"
     });
@@ -106,8 +110,8 @@ fn a_page_of_nothing_says_so() {
     let whole = fixture.report();
     let report = DhoReport {
         examples: Examples::default(),
-        samples: vec![],
-        predictives: vec![],
+        illustrated: None,
+        exact: vec![],
         recipes: vec![],
         settings: vec![],
         ..whole
@@ -136,12 +140,12 @@ fn a_model_better_than_the_oracle_is_listed() {
         kinds
     };
     for cell in fixture.cells.iter_mut().filter(|cell| cell.cell.kind == CellKind::Pooled) {
-        cell.sequences.iter_mut().for_each(|s| s.scores[1].nll = -9.0);
+        cell.scores[1].iter_mut().for_each(|score| score.nll = -9.0);
     }
     fixture.assembly =
         mtds_experiments::dho::assemble(&fixture.protocol, &kinds, &fixture.cells).expect("whole");
-    let finding =
-        fixture.assembly.findings.iter().find(|finding| finding.model == "pooled").expect("far better");
+    let is_pooled = |finding: &&Finding| finding.method == CellKind::Pooled;
+    let finding = fixture.assembly.findings.iter().find(is_pooled).expect("far better");
     let text = plain(&html(&fixture.report()));
     let cells = "<th scope=\"row\">Pooled</th><td class=\"words\">NLL</td><td class=\"words\">20</td>";
     assert!(

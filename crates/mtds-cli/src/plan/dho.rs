@@ -63,9 +63,9 @@ impl DhoPlan {
 
 fn kinds(protocol: &Protocol, recipe: RecipeName) -> Vec<CellKind> {
     let recipes = match recipe {
-        RecipeName::Paper => vec![Recipe::paper()],
-        RecipeName::Ours => vec![Recipe::ours()],
-        RecipeName::Both => vec![Recipe::paper(), Recipe::ours()],
+        RecipeName::Paper => vec![Recipe::Paper],
+        RecipeName::Ours => vec![Recipe::Ours],
+        RecipeName::Both => Recipe::ALL.to_vec(),
     };
     CellKind::all(protocol, &recipes)
 }

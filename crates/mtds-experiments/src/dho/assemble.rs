@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use mtds::evaluate::{ScoreRow, Seen};
 use mtds::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellId, CellKind, CellResult};
 use super::compare::{Comparison, EvidenceGap, Finding, OracleGap, Paired, comparisons};
 use super::protocol::Protocol;
-use super::table::{Column, Row};
 
 /// The result of the experiment, as far as its cells are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assembly {
-    /// Scores of every model at every time.
-    pub rows: Vec<Row>,
+    /// Scores of every model at every time: means over repetitions of means over test sequences.
+    pub rows: Vec<ScoreRow>,
     /// How much worse than the oracle each model is, paired by sequence.
     pub oracle_gaps: Vec<OracleGap>,
     /// How much less likely whole sequences are under each model than under the truth.
@@ -29,6 +29,33 @@ pub struct Assembly {
     pub left_out: Vec<CellId>,
 }
 
+impl Assembly {
+    /// The scores of a model after so many observations.
+    #[must_use]
+    pub fn row(&self, kind: &CellKind, seen: usize) -> Option<&ScoreRow> {
+        let method = kind.to_string();
+        self.rows.iter().find(|row| row.method == method && row.seen == Seen::Steps(seen))
+    }
+}
+
+/// The cells of one kind, by repetition in increasing order.
+#[derive(Clone, Debug)]
+pub(super) struct Column<'a> {
+    pub(super) kind: &'a CellKind,
+    pub(super) cells: Vec<&'a CellResult>,
+}
+
+impl Column<'_> {
+    /// The scores of each repetition at the `k`-th time.
+    pub(super) fn repetitions(&self, k: usize) -> Vec<ScoreRow> {
+        let method = self.kind.to_string();
+        let row = |cell: &&CellResult| {
+            ScoreRow::over(&method, Seen::Steps(cell.protocol.seen[k]), cell.scores[k].iter())
+        };
+        self.cells.iter().filter_map(row).collect()
+    }
+}
+
 /// Assembles the cells of `kinds` that are among `cells`.
 ///
 /// # Errors
@@ -36,25 +63,25 @@ pub struct Assembly {
 /// experiment; [`Error::Shape`] or [`Error::NotFinite`] for a damaged one.
 pub fn assemble(protocol: &Protocol, kinds: &[CellKind], cells: &[CellResult]) -> Result<Assembly> {
     let found = index(protocol, cells)?;
-    let column = |kind| Column { kind, cells: cells_of(kind, protocol, &found) };
+    let column = |kind| {
+        let cells = CellKind::cells(kind, protocol).filter_map(|id| found.get(&id).copied()).collect();
+        Column { kind, cells }
+    };
     let columns: Vec<Column<'_>> = kinds.iter().map(column).collect();
-    let oracle = Column { kind: &CellKind::Oracle, cells: cells_of(&CellKind::Oracle, protocol, &found) };
-    let wanted = || kinds.iter().flat_map(|kind| kind.cells(protocol));
+    let oracle = column(&CellKind::Oracle);
+    let wanted: Vec<CellId> = kinds.iter().flat_map(|kind| kind.cells(protocol)).collect();
     let models = || columns.iter().filter(|column| *column.kind != CellKind::Oracle);
     let paired: Vec<Paired<'_>> = models().map(|column| Paired::new(column, &oracle)).collect();
-    let n_times = protocol.seen.len();
+    let times = || 0..protocol.seen.len();
+    let row = |column: &Column<'_>, k| ScoreRow::over_repetitions(&column.repetitions(k));
     Ok(Assembly {
-        rows: columns.iter().flat_map(|column| column.rows(protocol)).collect(),
-        oracle_gaps: paired.iter().flat_map(|p| (0..n_times).filter_map(|k| p.gap(protocol, k))).collect(),
-        evidence_gaps: paired.iter().filter_map(|p| p.evidence_gap(protocol)).collect(),
+        rows: columns.iter().flat_map(|column| times().filter_map(move |k| row(column, k))).collect(),
+        oracle_gaps: paired.iter().flat_map(|p| times().filter_map(|k| p.gap(protocol, k))).collect(),
+        evidence_gaps: paired.iter().filter_map(Paired::evidence_gap).collect(),
         comparisons: models().flat_map(|a| models().flat_map(|b| comparisons(a, b, protocol))).collect(),
         findings: paired.iter().flat_map(|p| p.findings(protocol)).collect(),
-        missing: wanted().filter(|id| !found.contains_key(id)).collect(),
-        left_out: found
-            .keys()
-            .filter(|id| !wanted().any(|other| other == ***id))
-            .map(|id| (*id).clone())
-            .collect(),
+        left_out: found.keys().filter(|id| !wanted.contains(id)).map(|id| (*id).clone()).collect(),
+        missing: wanted.into_iter().filter(|id| !found.contains_key(id)).collect(),
     })
 }
 
@@ -71,14 +98,6 @@ fn index<'a>(protocol: &Protocol, cells: &'a [CellResult]) -> Result<BTreeMap<&'
         }
     }
     Ok(found)
-}
-
-fn cells_of<'a>(
-    kind: &CellKind,
-    protocol: &Protocol,
-    found: &BTreeMap<&'a CellId, &'a CellResult>,
-) -> Vec<&'a CellResult> {
-    kind.cells(protocol).filter_map(|id| found.get(&id).copied()).collect()
 }
 
 #[cfg(test)]

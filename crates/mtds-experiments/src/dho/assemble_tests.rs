@@ -24,32 +24,31 @@ fn rows_are_means_over_repetitions_of_means_over_sequences() {
     let assembly = assemble(&protocol(), &kinds(), &cells(0.2)).unwrap();
     assert_eq!(assembly.rows.len(), 4 * 3);
     let row = &assembly.rows[10];
-    assert_eq!((row.model.as_str(), row.n, row.t), ("mtlds-fake", Some(4), 20));
+    assert_eq!((row.method.as_str(), row.seen, row.n_seq), ("mtlds-ours-n0004", Seen::Steps(20), 12));
+    assert_eq!(assembly.row(&mtlds(4), 20), Some(row));
     // Sequences 0 to 5 add 0.025 on average; repetitions add 0 and 0.003, so ± 0.0015.
     assert!(close(row.rmse, 0.2 + 0.025 + 0.0015 + 0.05) && close(row.rmse_se.unwrap(), 0.0015), "{row:?}");
     assert!(close(row.nll, 2.0 + 0.025 + 0.0015) && close(row.nll_se.unwrap(), 0.0015), "{row:?}");
     assert!(close(row.crps, 0.1));
     assert_eq!((row.cover50, row.cover80, row.cover95), (0.5, 0.75, 1.0));
     assert!(assembly.missing.is_empty() && assembly.left_out.is_empty() && assembly.findings.is_empty());
-    let json = serde_json::to_value(row).unwrap();
-    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
-    assert_eq!(keys.len(), 11);
-    for key in
-        ["model", "n", "t", "rmse", "rmse_se", "nll", "nll_se", "crps", "cover50", "cover80", "cover95"]
-    {
-        assert!(keys.iter().any(|found| *found == key), "{key}");
-    }
+    let json = serde_json::to_value(&assembly).unwrap();
+    assert_eq!(
+        (&json["rows"][10]["method"], &json["rows"][10]["seen"]),
+        (&"mtlds-ours-n0004".into(), &20.into())
+    );
+    assert_eq!(serde_json::from_value::<Assembly>(json).unwrap(), assembly);
 }
 
 #[test]
 fn differences_to_the_oracle_are_paired() {
     let assembly = assemble(&protocol(), &kinds(), &cells(0.2)).unwrap();
-    let gap = assembly.oracle_gaps.iter().find(|gap| gap.model == "mtlds-fake" && gap.t == 40).unwrap();
+    let gap = assembly.oracle_gaps.iter().find(|gap| gap.method == mtlds(4) && gap.seen == 40).unwrap();
     assert!(close(gap.rmse.mean, 0.1) && close(gap.nll.mean, 1.0));
     assert!(gap.rmse.std_error.unwrap() < 1e-12, "what sequences have in common drops out");
     assert_eq!(assembly.oracle_gaps.len(), 3 * 3);
-    let models: Vec<&str> = assembly.evidence_gaps.iter().map(|gap| gap.model.as_str()).collect();
-    assert_eq!(models, ["pooled", "mtlds-fake"], "a model without evidence has no row");
+    let models: Vec<&CellKind> = assembly.evidence_gaps.iter().map(|gap| &gap.method).collect();
+    assert_eq!(models, [&CellKind::Pooled, &mtlds(4)], "a model without evidence has no row");
     let gap = &assembly.evidence_gaps[1];
     assert!(
         gap.by_repetition.len() == 2 && gap.by_repetition.iter().all(|&value| (value - 10.0).abs() < 1e-9)
@@ -61,8 +60,8 @@ fn an_mtlds_is_compared_with_both_baselines() {
     let assembly = assemble(&protocol(), &kinds(), &cells(0.2)).unwrap();
     assert_eq!(assembly.comparisons.len(), 2 * 3 * 2);
     for comparison in &assembly.comparisons {
-        let expected = if comparison.against == "pooled" { -0.2 } else { -0.1 };
-        assert!(comparison.model == "mtlds-fake" && close(comparison.difference, expected), "{comparison:?}");
+        let expected = if comparison.against == CellKind::Pooled { -0.2 } else { -0.1 };
+        assert!(comparison.method == mtlds(4) && close(comparison.difference, expected), "{comparison:?}");
         let (welch, mann_whitney) = (comparison.welch.unwrap(), comparison.mann_whitney.unwrap());
         assert!(welch.statistic < 0.0 && welch.p_value < 0.01 && mann_whitney.statistic == 0.0);
         if comparison.unit == Unit::Repetition {
@@ -79,17 +78,17 @@ fn missing_cells_are_named_and_the_rest_is_assembled() {
     let mut cells = cells(0.2);
     let id = |text: &str| text.parse::<CellId>().unwrap();
     cells.retain(|cell| {
-        ![id("oracle-r01"), id("mtlds-fake-n0004-r00"), id("single-r00"), id("single-r01")]
+        ![id("oracle-r01"), id("mtlds-ours-n0004-r00"), id("single-r00"), id("single-r01")]
             .contains(&cell.cell)
     });
     cells.push(cell(mtlds(64), 0, 0.2));
     let assembly = assemble(&protocol(), &kinds(), &cells).unwrap();
     let missing: Vec<String> = assembly.missing.iter().map(CellId::to_string).collect();
-    assert_eq!(missing, ["oracle-r01", "single-r00", "single-r01", "mtlds-fake-n0004-r00"]);
-    assert_eq!(assembly.left_out, [id("mtlds-fake-n0064-r00")]);
+    assert_eq!(missing, ["oracle-r01", "single-r00", "single-r01", "mtlds-ours-n0004-r00"]);
+    assert_eq!(assembly.left_out, [id("mtlds-ours-n0064-r00")]);
     assert_eq!(assembly.rows.len(), 3 * 3);
-    assert!(assembly.rows.iter().all(|row| row.rmse_se.is_some() == (row.model == "pooled")));
-    assert!(assembly.oracle_gaps.iter().all(|gap| gap.model == "pooled"), "no repetition in common");
+    assert!(assembly.rows.iter().all(|row| row.rmse_se.is_some() == (row.method == "pooled")));
+    assert!(assembly.oracle_gaps.iter().all(|gap| gap.method == CellKind::Pooled), "no repetition in common");
     let nothing = assemble(&protocol(), &kinds(), &[]).unwrap();
     assert!(nothing.rows.is_empty() && nothing.comparisons.is_empty() && nothing.missing.len() == 8);
 }
@@ -106,9 +105,9 @@ fn a_model_better_than_the_oracle_is_a_finding() {
     let beyond = assemble(&protocol(), &kinds(), &cells(0.1 - 0.0110)).unwrap();
     assert_eq!(beyond.findings.len(), 3 + 3 + 1);
     for finding in &beyond.findings {
-        assert_eq!((finding.model.as_str(), finding.n), ("mtlds-fake", Some(4)));
+        assert_eq!(finding.method, mtlds(4));
         assert!(finding.excess < -3.0 * finding.monte_carlo_se && finding.sampling_se.unwrap() < 1e-9);
-        assert_eq!(finding.t.is_none(), finding.score == Score::LogEvidence);
+        assert_eq!(finding.seen.is_none(), finding.score == Score::LogEvidence);
     }
 }
 
@@ -123,6 +122,6 @@ fn cells_that_do_not_belong_are_refused() {
     let error = assemble(&protocol(), &kinds(), &other).unwrap_err();
     assert!(error.to_string().contains("cell pooled-r00 has another one"), "{error}");
     let mut damaged = cells(0.2);
-    damaged[5].sequences.clear();
+    damaged[5].scores[0].clear();
     assert!(matches!(assemble(&protocol(), &kinds(), &damaged), Err(Error::Shape { .. })));
 }

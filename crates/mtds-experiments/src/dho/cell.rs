@@ -7,19 +7,26 @@
 use std::fmt;
 use std::str::FromStr;
 
+use mtds::predict::SequenceScore;
 use mtds::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::illustration::Illustration;
+use super::oracle::MonteCarloErrors;
 use super::protocol::Protocol;
-use super::score::{SequenceResult, check_number};
 
-/// The name of a way to learn an MTLDS: lower-case letters, digits and `_`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Recipe(String);
+/// A way to learn an MTLDS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Recipe {
+    /// The paper's.
+    Paper,
+    /// This project's.
+    Ours,
+}
 
 /// What is scored.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum CellKind {
     /// The exact posterior predictive under the truth.
     Oracle,
@@ -48,13 +55,19 @@ pub struct CellId {
 
 /// What came out of a cell; all that is needed to assemble the tables.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CellResult {
     /// Which cell.
     pub cell: CellId,
     /// The experiment that it is part of.
     pub protocol: Protocol,
-    /// One per test sequence.
-    pub sequences: Vec<SequenceResult>,
+    /// Scores of forecasts after each of the numbers of observations that [`Protocol::seen`] has, one per test sequence.
+    pub scores: Vec<Vec<SequenceScore>>,
+    /// log p(y_{1:T}) of each whole test sequence; `None` from a model that has none.
+    pub log_evidences: Option<Vec<f64>>,
+    /// Monte-Carlo errors of scores and evidences, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monte_carlo: Option<MonteCarloErrors>,
     /// Some test sequences in detail, for figures; no table depends on them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub illustrations: Vec<Illustration>,
@@ -63,36 +76,22 @@ pub struct CellResult {
 }
 
 impl Recipe {
-    /// A recipe of this name.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for a name with other characters, or none.
-    pub fn new(name: impl Into<String>) -> Result<Self> {
-        let name = name.into();
-        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if name.is_empty() || !name.chars().all(allowed) {
-            let why = format!("found `{name}`; expected lower-case letters, digits and `_`");
-            return Err(Error::Setting { name: "recipe".into(), why });
+    /// All of them, the paper's first.
+    pub const ALL: [Self; 2] = [Self::Paper, Self::Ours];
+
+    /// In the names of cells.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Ours => "ours",
         }
-        Ok(Self(name))
     }
 
-    /// The paper's.
+    /// The MTLDS that it learns from `n` sequences.
     #[must_use]
-    pub fn paper() -> Self {
-        Self("paper".into())
-    }
-
-    /// This project's.
-    #[must_use]
-    pub fn ours() -> Self {
-        Self("ours".into())
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.0
+    pub fn mtlds(self, n: usize) -> CellKind {
+        CellKind::Mtlds { recipe: self, n }
     }
 }
 
@@ -121,9 +120,8 @@ impl CellKind {
     /// All that a table shows: oracle, pooled, single, and every recipe at every training size.
     #[must_use]
     pub fn all(protocol: &Protocol, recipes: &[Recipe]) -> Vec<Self> {
-        let at = |recipe: &Recipe, n: usize| Self::Mtlds { recipe: recipe.clone(), n };
-        let learned =
-            recipes.iter().flat_map(|recipe| protocol.training_sizes.iter().map(|&n| at(recipe, n)));
+        let sizes = &protocol.training_sizes;
+        let learned = recipes.iter().flat_map(|recipe| sizes.iter().map(|&n| recipe.mtlds(n)));
         [Self::Oracle, Self::Pooled, Self::Single].into_iter().chain(learned).collect()
     }
 
@@ -149,52 +147,68 @@ impl fmt::Display for CellId {
     }
 }
 
-impl FromStr for CellId {
-    type Err = Error;
+/// The names of cells and of what they score, which read back letter by letter.
+macro_rules! named {
+    ($type:ty, $parse:expr, $such_as:literal) => {
+        impl FromStr for $type {
+            type Err = Error;
 
-    /// # Errors
-    /// [`Error::Setting`] for anything that is not the name of a cell, letter by letter.
-    fn from_str(text: &str) -> Result<Self> {
-        let refused = || {
-            let why =
-                format!("found `{text}`; expected a name such as `oracle-r03` or `mtlds-paper-n0128-r03`");
-            Error::Setting { name: "cell".into(), why }
-        };
-        let parsed = parse(text).ok_or_else(refused)?;
-        // There is one name per cell, so that no file can hide another.
-        if parsed.to_string() == text { Ok(parsed) } else { Err(refused()) }
-    }
+            /// # Errors
+            /// [`Error::Setting`] for anything that is not the name of one, letter by letter.
+            fn from_str(text: &str) -> Result<Self> {
+                // There is one name per cell, so that no file can hide another.
+                $parse(text).filter(|found: &Self| found.to_string() == text).ok_or_else(|| {
+                    let why = format!("found `{text}`; expected a name such as {}", $such_as);
+                    Error::Setting { name: "cell".into(), why }
+                })
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(named: $type) -> Self {
+                named.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = Error;
+
+            fn try_from(text: String) -> Result<Self> {
+                text.parse()
+            }
+        }
+    };
 }
 
-fn parse(text: &str) -> Option<CellId> {
-    let (kind, repetition) = text.rsplit_once("-r")?;
-    let kind = match kind {
+named!(CellKind, parse_kind, "`oracle` or `mtlds-paper-n0128`");
+named!(CellId, parse_id, "`oracle-r03` or `mtlds-paper-n0128-r03`");
+
+fn parse_kind(text: &str) -> Option<CellKind> {
+    Some(match text {
         "oracle" => CellKind::Oracle,
         "pooled" => CellKind::Pooled,
         "single" => CellKind::Single,
         _ => {
-            let (recipe, n) = kind.strip_prefix("mtlds-")?.rsplit_once("-n")?;
-            CellKind::Mtlds { recipe: Recipe::new(recipe).ok()?, n: n.parse().ok()? }
+            let (recipe, n) = text.strip_prefix("mtlds-")?.rsplit_once("-n")?;
+            let recipe = Recipe::ALL.into_iter().find(|known| known.name() == recipe)?;
+            recipe.mtlds(n.parse().ok()?)
         }
-    };
-    Some(CellId { kind, repetition: repetition.parse().ok()? })
+    })
 }
 
-impl From<CellId> for String {
-    fn from(cell: CellId) -> Self {
-        cell.to_string()
-    }
-}
-
-impl TryFrom<String> for CellId {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        text.parse()
-    }
+fn parse_id(text: &str) -> Option<CellId> {
+    let (kind, repetition) = text.rsplit_once("-r")?;
+    Some(CellId { kind: parse_kind(kind)?, repetition: repetition.parse().ok()? })
 }
 
 impl CellResult {
+    /// Of a cell before anything is computed.
+    #[must_use]
+    pub fn new(cell: CellId, protocol: Protocol) -> Self {
+        let (scores, log_evidences, monte_carlo, illustrations) = (vec![], None, None, vec![]);
+        Self { cell, protocol, scores, log_evidences, monte_carlo, illustrations, seconds: 0.0 }
+    }
+
     /// Checks that it is whole.
     ///
     /// # Errors
@@ -202,26 +216,50 @@ impl CellResult {
     /// that is not finite.
     pub fn check(&self) -> Result<()> {
         let what = |part: &str| format!("{part} of cell {}", self.cell);
-        check_number(&what("sequences"), self.protocol.n_test, self.sequences.len())?;
-        for sequence in &self.sequences {
-            let times: Vec<usize> = sequence.scores.iter().map(|score| score.t).collect();
-            if times != self.protocol.seen {
-                let (expected, found) = (format!("{:?}", self.protocol.seen), format!("{times:?}"));
-                return Err(Error::Shape { what: what("times"), expected, found });
+        let Protocol { n_test, seen, n_time, .. } = &self.protocol;
+        let times = |part: &str, found: usize| check_number(&what(part), seen.len(), found);
+        let sequences = |found: usize| check_number(&what("sequences"), *n_test, found);
+        let finite = |part: &str, numbers: &[f64]| match numbers.iter().find(|x| !x.is_finite()) {
+            None => Ok(()),
+            Some(&value) => {
+                let (what, hint) = (what(part), "; the forecast gives the outputs no density");
+                Err(Error::NotFinite { what, value, hint })
             }
-            sequence.scores.iter().try_for_each(|score| score.check())?;
-            let evidence = sequence.log_evidence.unwrap_or(0.0);
-            let error = sequence.log_evidence_mc_se.unwrap_or(0.0);
-            if let Some(value) = [evidence, error].into_iter().find(|value| !value.is_finite()) {
-                return Err(Error::NotFinite {
-                    what: what("log evidence"),
-                    value,
-                    hint: "; compute it again",
-                });
+        };
+        times("times", self.scores.len())?;
+        for (of_time, t) in self.scores.iter().zip(seen) {
+            sequences(of_time.len())?;
+            let part = format!("score after {t} observations");
+            for score in of_time {
+                check_number(&what("intervals"), 3, score.coverage.len())?;
+                finite(&part, &[score.rmse, score.nll, score.crps])?;
+                score.coverage.iter().try_for_each(|coverage| finite(&part, &[coverage.share]))?;
             }
         }
-        self.illustrations.iter().try_for_each(|one| one.check(self.protocol.n_time))
+        if let Some(evidences) = &self.log_evidences {
+            sequences(evidences.len())?;
+            finite("log evidence", evidences)?;
+        }
+        if let Some(MonteCarloErrors { rmse, nll, log_evidence }) = &self.monte_carlo {
+            for by_time in [rmse, nll] {
+                times("times of Monte-Carlo errors", by_time.len())?;
+            }
+            for errors in rmse.iter().chain(nll).chain([log_evidence]) {
+                sequences(errors.len())?;
+                finite("Monte-Carlo error", errors)?;
+            }
+        }
+        self.illustrations.iter().try_for_each(|one| one.check(*n_time))
     }
+}
+
+/// # Errors
+/// [`Error::Shape`] when the numbers differ.
+pub(super) fn check_number(what: &str, expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::Shape { what: what.into(), expected: expected.to_string(), found: found.to_string() })
 }
 
 #[cfg(test)]
@@ -233,12 +271,11 @@ mod tests {
 
     #[test]
     fn names_are_stable() {
-        let recipe = Recipe::new("paper").unwrap();
         for (kind, repetition, name) in [
             (CellKind::Oracle, 3, "oracle-r03"),
             (CellKind::Pooled, 0, "pooled-r00"),
             (CellKind::Single, 9, "single-r09"),
-            (CellKind::Mtlds { recipe, n: 128 }, 12, "mtlds-paper-n0128-r12"),
+            (Recipe::Paper.mtlds(128), 12, "mtlds-paper-n0128-r12"),
         ] {
             let id = CellId { kind, repetition };
             assert_eq!(id.to_string(), name);
@@ -255,21 +292,18 @@ mod tests {
             "Oracle-r03",
             "oracle-r+3",
             "mtlds-r03",
-            "mtlds-a-n128-r03",
+            "mtlds-paper-n128-r03",
+            "mtlds-fake-n0128-r03",
             "../oracle-r03",
         ] {
             assert!(matches!(name.parse::<CellId>(), Err(Error::Setting { .. })), "{name}");
-        }
-        for name in ["", "Paper", "a-b", "a/b", "ä"] {
-            assert!(matches!(Recipe::new(name), Err(Error::Setting { .. })), "{name}");
         }
     }
 
     proptest! {
         #[test]
-        fn names_read_back(recipe in "[a-z0-9_]{1,12}", n in 0usize..100_000, repetition in 0usize..1000) {
-            let kind = CellKind::Mtlds { recipe: Recipe::new(recipe).unwrap(), n };
-            let id = CellId { kind, repetition };
+        fn names_read_back(recipe in 0usize..2, n in 0usize..100_000, repetition in 0usize..1000) {
+            let id = CellId { kind: Recipe::ALL[recipe].mtlds(n), repetition };
             let name = id.to_string();
             prop_assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c)));
             prop_assert_eq!(name.parse::<CellId>().unwrap(), id);
@@ -288,25 +322,36 @@ mod tests {
 
     #[test]
     fn damaged_results_are_refused() {
-        let good = cell(CellKind::Single, 0, 0.2);
+        let good = cell(CellKind::Oracle, 0, 0.2);
         good.check().unwrap();
-        let mut short = good.clone();
-        short.sequences.pop();
-        assert!(matches!(short.check(), Err(Error::Shape { .. })));
-        let mut other_times = good.clone();
-        other_times.sequences[1].scores[0].t = 11;
-        assert!(matches!(other_times.check(), Err(Error::Shape { .. })));
-        let mut broken = good.clone();
-        broken.sequences[0].log_evidence = Some(f64::NAN);
-        assert!(matches!(broken.check(), Err(Error::NotFinite { .. })));
-        let mut broken = good;
-        broken.sequences[0].scores[2].nll = f64::INFINITY;
-        assert!(matches!(broken.check(), Err(Error::NotFinite { .. })));
+        let damaged = |damage: &dyn Fn(&mut CellResult)| {
+            let mut cell = good.clone();
+            damage(&mut cell);
+            cell.check().unwrap_err()
+        };
+        let misshapen: [&dyn Fn(&mut CellResult); 5] = [
+            &|cell| cell.scores[1].truncate(5),
+            &|cell| cell.scores.truncate(2),
+            &|cell| cell.scores[0][2].coverage.truncate(2),
+            &|cell| cell.log_evidences = Some(vec![1.0]),
+            &|cell| cell.monte_carlo.iter_mut().for_each(|errors| errors.nll[1].clear()),
+        ];
+        for damage in misshapen {
+            assert!(matches!(damaged(damage), Error::Shape { .. }));
+        }
+        let not_finite: [&dyn Fn(&mut CellResult); 3] = [
+            &|cell| cell.log_evidences.iter_mut().for_each(|evidences| evidences[0] = f64::NAN),
+            &|cell| cell.scores[2][0].nll = f64::INFINITY,
+            &|cell| cell.monte_carlo.iter_mut().for_each(|errors| errors.rmse[0][1] = f64::NAN),
+        ];
+        for damage in not_finite {
+            assert!(matches!(damaged(damage), Error::NotFinite { .. }));
+        }
     }
 
     #[test]
     fn a_table_has_all_models_and_sizes() {
-        let kinds = CellKind::all(&protocol(), &[Recipe::new("a").unwrap(), Recipe::new("b").unwrap()]);
+        let kinds = CellKind::all(&protocol(), &Recipe::ALL);
         assert_eq!(kinds.len(), 3 + 2 * 3);
         assert_eq!(kinds.iter().map(|kind| kind.cells(&protocol()).count()).sum::<usize>(), 9 * 2);
         assert_eq!(

@@ -7,13 +7,12 @@
 //!
 //! Both sides of a difference saw the same sequence, so that what sequences have in common drops out.
 
-use mtds::predict::Estimate;
+use mtds::predict::{Estimate, SequenceScore};
 use serde::{Deserialize, Serialize};
 
-use super::cell::CellKind;
+use super::assemble::Column;
+use super::cell::{CellKind, CellResult};
 use super::protocol::Protocol;
-use super::score::SequenceResult;
-use super::table::{Column, mean};
 use crate::statistics::{MannWhitney, Welch, mann_whitney, welch};
 
 /// Monte-Carlo standard errors of the oracle beyond which being better than it is a finding.
@@ -23,11 +22,9 @@ const TOLERATED_ERRORS: f64 = 3.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OracleGap {
     /// The model.
-    pub model: String,
-    /// How many sequences it learned from, where it learned.
-    pub n: Option<usize>,
+    pub method: CellKind,
     /// Observations seen before the forecast.
-    pub t: usize,
+    pub seen: usize,
     /// Excess RMSE, standard error over repetitions.
     pub rmse: Estimate,
     /// Excess NLL in nats per step, standard error over repetitions.
@@ -38,9 +35,7 @@ pub struct OracleGap {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceGap {
     /// The model.
-    pub model: String,
-    /// How many sequences it learned from, where it learned.
-    pub n: Option<usize>,
+    pub method: CellKind,
     /// log p*(y) − log p(y | model) in nats per sequence, standard error over repetitions.
     pub gap: Estimate,
     /// The same in every repetition.
@@ -61,13 +56,11 @@ pub enum Unit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The MTLDS.
-    pub model: String,
-    /// How many sequences it learned from.
-    pub n: Option<usize>,
+    pub method: CellKind,
     /// The baseline.
-    pub against: String,
+    pub against: CellKind,
     /// Observations seen before the forecast.
-    pub t: usize,
+    pub seen: usize,
     /// What the samples consist of.
     pub unit: Unit,
     /// Mean RMSE of the model less that of the baseline: below 0, the model is better.
@@ -97,11 +90,9 @@ pub enum Score {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The model.
-    pub model: String,
-    /// How many sequences it learned from, where it learned.
-    pub n: Option<usize>,
+    pub method: CellKind,
     /// Observations seen before the forecast; `None` for evidence.
-    pub t: Option<usize>,
+    pub seen: Option<usize>,
     /// In what it was better.
     pub score: Score,
     /// Its mean score less that of the oracle, below 0.
@@ -114,85 +105,77 @@ pub struct Finding {
 
 /// A model and the oracle on the same sequences.
 pub(super) struct Paired<'a> {
-    column: &'a Column<'a>,
-    /// Repetitions that both have: for each, the sequences of the model and of the oracle.
-    repetitions: Vec<Vec<(&'a SequenceResult, &'a SequenceResult)>>,
+    kind: &'a CellKind,
+    /// Repetitions that both have: the cell of the model, and that of the oracle.
+    repetitions: Vec<(&'a CellResult, &'a CellResult)>,
+}
+
+/// The sequences of a repetition: how much worse than the oracle's the score of each is, and Monte-Carlo errors of the oracle's.
+struct Excess<'a> {
+    values: Vec<f64>,
+    errors: &'a [f64],
 }
 
 impl<'a> Paired<'a> {
-    pub(super) fn new(column: &'a Column<'a>, oracle: &Column<'a>) -> Self {
+    pub(super) fn new(column: &Column<'a>, oracle: &Column<'a>) -> Self {
         let of = |repetition: usize| oracle.cells.iter().find(|cell| cell.cell.repetition == repetition);
-        let pair = |cell: &&'a super::CellResult| {
-            let exact = of(cell.cell.repetition)?;
-            Some(cell.sequences.iter().zip(&exact.sequences).collect())
-        };
-        Self { column, repetitions: column.cells.iter().filter_map(pair).collect() }
+        let pair = |cell: &&'a CellResult| Some((*cell, *of(cell.cell.repetition)?));
+        Self { kind: column.kind, repetitions: column.cells.iter().filter_map(pair).collect() }
     }
 
-    /// The mean over sequences of each repetition; none where a sequence has no value.
-    fn means(&self, of: impl Fn(&SequenceResult, &SequenceResult) -> Option<f64>) -> Vec<f64> {
-        let values = |pairs: &Vec<(&SequenceResult, &SequenceResult)>| {
-            pairs.iter().map(|(model, oracle)| of(model, oracle)).collect::<Option<Vec<f64>>>()
+    /// By repetition, at the `k`-th time where the score has one; `None` where the model has no such score.
+    fn excesses(&self, score: Score, k: usize) -> Option<Vec<Excess<'a>>> {
+        let one = |&(model, oracle): &(&'a CellResult, &'a CellResult)| {
+            let errors = oracle.monte_carlo.as_ref();
+            let of = |value: fn(&SequenceScore) -> f64| {
+                model.scores[k].iter().zip(&oracle.scores[k]).map(|(a, b)| value(a) - value(b)).collect()
+            };
+            let (values, errors) = match score {
+                Score::Rmse => (of(|score| score.rmse), errors.map(|errors| &errors.rmse[k])),
+                Score::Nll => (of(|score| score.nll), errors.map(|errors| &errors.nll[k])),
+                Score::LogEvidence => {
+                    let pairs = oracle.log_evidences.as_ref()?.iter().zip(model.log_evidences.as_ref()?);
+                    (pairs.map(|(a, b)| a - b).collect(), errors.map(|errors| &errors.log_evidence))
+                }
+            };
+            Some(Excess { values, errors: errors.map_or(&[], Vec::as_slice) })
         };
-        let means = self.repetitions.iter().map(|pairs| Some(mean(values(pairs)?.into_iter())));
-        means.collect::<Option<Vec<f64>>>().unwrap_or_default()
+        self.repetitions.iter().map(one).collect()
+    }
+
+    /// The mean over sequences of each repetition.
+    fn means(&self, score: Score, k: usize) -> Option<Vec<f64>> {
+        Some(self.excesses(score, k)?.iter().map(|excess| mean(&excess.values)).collect())
     }
 
     pub(super) fn gap(&self, protocol: &Protocol, k: usize) -> Option<OracleGap> {
-        let kind = self.column.kind;
-        Some(OracleGap {
-            model: kind.model(),
-            n: kind.n(protocol),
-            t: protocol.seen[k],
-            rmse: Estimate::of(
-                &self.means(|model, oracle| Some(model.scores[k].rmse - oracle.scores[k].rmse)),
-            )?,
-            nll: Estimate::of(&self.means(|model, oracle| Some(model.scores[k].nll - oracle.scores[k].nll)))?,
-        })
+        let of = |score| Estimate::of(&self.means(score, k)?);
+        let (rmse, nll) = (of(Score::Rmse)?, of(Score::Nll)?);
+        Some(OracleGap { method: self.kind.clone(), seen: protocol.seen[k], rmse, nll })
     }
 
-    pub(super) fn evidence_gap(&self, protocol: &Protocol) -> Option<EvidenceGap> {
-        let by_repetition = self.means(|model, oracle| Some(oracle.log_evidence? - model.log_evidence?));
-        let kind = self.column.kind;
-        let gap = Estimate::of(&by_repetition)?;
-        Some(EvidenceGap { model: kind.model(), n: kind.n(protocol), gap, by_repetition })
+    pub(super) fn evidence_gap(&self) -> Option<EvidenceGap> {
+        let by_repetition = self.means(Score::LogEvidence, 0)?;
+        Some(EvidenceGap { method: self.kind.clone(), gap: Estimate::of(&by_repetition)?, by_repetition })
     }
 
     /// Where the model was better than the oracle.
     pub(super) fn findings(&self, protocol: &Protocol) -> Vec<Finding> {
-        let of_time = |(k, &t): (usize, &usize)| {
-            let rmse = self.finding(Score::Rmse, |model, oracle| {
-                let (model, oracle) = (&model.scores[k], &oracle.scores[k]);
-                Some((model.rmse - oracle.rmse, oracle.rmse_mc_se))
-            });
-            let nll = self.finding(Score::Nll, |model, oracle| {
-                let (model, oracle) = (&model.scores[k], &oracle.scores[k]);
-                Some((model.nll - oracle.nll, oracle.nll_mc_se))
-            });
-            [rmse, nll].map(|finding| finding.map(|finding| Finding { t: Some(t), ..finding }))
-        };
-        let evidence = self.finding(Score::LogEvidence, |model, oracle| {
-            Some((oracle.log_evidence? - model.log_evidence?, oracle.log_evidence_mc_se))
-        });
-        let all = protocol.seen.iter().enumerate().flat_map(of_time).chain([evidence]).flatten();
-        all.map(|finding| Finding { n: self.column.kind.n(protocol), ..finding }).collect()
+        let of_time =
+            |k| [Score::Rmse, Score::Nll].map(|score| self.finding(score, k, Some(protocol.seen[k])));
+        let evidence = self.finding(Score::LogEvidence, 0, None);
+        (0..protocol.seen.len()).flat_map(of_time).chain([evidence]).flatten().collect()
     }
 
-    /// The finding about one score, whose excess and Monte-Carlo error on a sequence `of` gives.
-    fn finding(
-        &self,
-        score: Score,
-        of: impl Fn(&SequenceResult, &SequenceResult) -> Option<(f64, Option<f64>)>,
-    ) -> Option<Finding> {
-        let pairs = self.repetitions.iter().flatten();
-        let values = pairs.map(|(model, oracle)| of(model, oracle)).collect::<Option<Vec<_>>>()?;
-        let excess = Estimate::of(&values.iter().map(|value| value.0).collect::<Vec<_>>())?;
-        let squares: f64 = values.iter().filter_map(|value| value.1).map(|error| error * error).sum();
+    fn finding(&self, score: Score, k: usize, seen: Option<usize>) -> Option<Finding> {
+        let all = self.excesses(score, k)?;
+        let values: Vec<f64> = all.iter().flat_map(|excess| &excess.values).copied().collect();
+        let excess = Estimate::of(&values)?;
+        let squares: f64 = all.iter().flat_map(|excess| excess.errors).map(|error| error * error).sum();
         let monte_carlo_se = squares.sqrt() / values.len() as f64;
         (excess.mean < -TOLERATED_ERRORS * monte_carlo_se).then(|| Finding {
-            model: self.column.kind.model(),
-            n: None,
-            t: None,
+            method: self.kind.clone(),
+            seen,
             score,
             excess: excess.mean,
             monte_carlo_se,
@@ -208,31 +191,32 @@ pub(super) fn comparisons(model: &Column<'_>, baseline: &Column<'_>, protocol: &
     if !is_learned || !is_baseline || model.cells.is_empty() || baseline.cells.is_empty() {
         return vec![];
     }
-    let units = [Unit::Repetition, Unit::Sequence];
     let one = |k: usize, unit: Unit| {
         let (a, b) = (rmse_sample(model, k, unit), rmse_sample(baseline, k, unit));
         Comparison {
-            model: model.kind.model(),
-            n: model.kind.n(protocol),
-            against: baseline.kind.model(),
-            t: protocol.seen[k],
+            method: model.kind.clone(),
+            against: baseline.kind.clone(),
+            seen: protocol.seen[k],
             unit,
-            difference: mean(a.iter().copied()) - mean(b.iter().copied()),
+            difference: mean(&a) - mean(&b),
             welch: welch(&a, &b).ok(),
             mann_whitney: mann_whitney(&a, &b).ok(),
         }
     };
-    (0..protocol.seen.len()).flat_map(|k| units.map(|unit| one(k, unit))).collect()
+    (0..protocol.seen.len())
+        .flat_map(|k| [Unit::Repetition, Unit::Sequence].map(|unit| one(k, unit)))
+        .collect()
 }
 
 fn rmse_sample(column: &Column<'_>, k: usize, unit: Unit) -> Vec<f64> {
     match unit {
-        Unit::Repetition => column.repetition_means(|sequence| sequence.scores[k].rmse),
-        Unit::Sequence => column
-            .cells
-            .iter()
-            .flat_map(|cell| &cell.sequences)
-            .map(|sequence| sequence.scores[k].rmse)
-            .collect(),
+        Unit::Repetition => column.repetitions(k).iter().map(|row| row.rmse).collect(),
+        Unit::Sequence => {
+            column.cells.iter().flat_map(|cell| &cell.scores[k]).map(|score| score.rmse).collect()
+        }
     }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    Estimate::of(values).map_or(f64::NAN, |estimate| estimate.mean)
 }

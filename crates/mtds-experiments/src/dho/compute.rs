@@ -1,82 +1,86 @@
 //! Carries a cell out: learn, then score. Test sequences are drawn once learning is over.
 
-use mtds::baseline::PooledLds;
+use mtds::baseline::{PooledLds, SingleTask};
+use mtds::evaluate::{Forecaster, evaluate};
 use mtds::learn::Progress;
+use mtds::predict::SequenceScore;
 use mtds::{Control, Error, Result};
 
-use super::cell::{CellId, CellKind};
-use super::illustration::{self, Illustration, illustrate_oracle, illustrate_predictor};
-use super::oracle::Oracle;
-use super::predictor::{Mtlds, Pooled, Single};
+use super::cell::{CellId, CellKind, CellResult, Recipe};
+use super::illustration::{self, illustrate};
+use super::models::{mtlds, mtlds_evidences, pooled, pooled_evidences, single};
 use super::protocol::{Protocol, TestSet};
-use super::recipe::{Learned, Method, learn};
-use super::score::{Predictor, SequenceResult, score_oracle, score_predictor};
+use super::recipe::learn;
 use super::settings::{CellSettings, Settings};
 
-/// What a cell is computed for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Computed {
-    /// One per test sequence.
-    pub sequences: Vec<SequenceResult>,
-    /// Some test sequences in detail: of oracle and multi-task systems, in one repetition.
-    pub illustrations: Vec<Illustration>,
-}
-
-/// Computes a cell in the current thread pool.
+/// Computes a cell in the current thread pool; how long it took is for the caller to say.
 ///
 /// The result depends on the cell, the protocol and the settings alone, not on the number of threads. `observer` sees
 /// every step of learning and may stop it.
 ///
 /// # Errors
-/// A cell that is no part of the experiment; whatever learning and inference find wrong.
+/// A cell that is no part of the experiment; whatever learning and inference find wrong; [`Error::NotFinite`] for a score
+/// that is not finite.
 pub fn compute(
     cell: &CellId,
     protocol: &Protocol,
     settings: &Settings,
     observer: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<Computed> {
-    let (kind, repetition) = (&cell.kind, cell.repetition);
-    let seed = protocol.inference_seed(repetition, model_number(kind)?)?;
-    let predictor: Box<dyn Predictor> = match settings.of(kind)? {
+) -> Result<CellResult> {
+    let CellId { kind, repetition } = cell;
+    let number = model_number(kind)?;
+    let seed = protocol.inference_seed(*repetition, number)?;
+    let draw_test = || protocol.test(*repetition);
+    let is_shown = *repetition == illustration::REPETITION;
+    let mut result = CellResult::new(cell.clone(), protocol.clone());
+    match settings.of(kind)? {
         CellSettings::Oracle(oracle) => {
-            return compute_oracle(&oracle, &protocol.test(repetition)?, repetition, seed);
+            let test = draw_test()?;
+            let known = oracle.follow(test.family(), test.seen(), seed)?;
+            result.scores = scores(&known, &test)?;
+            result.log_evidences = Some(known.log_evidences());
+            result.monte_carlo = known.monte_carlo_errors(test.family())?;
+            if is_shown {
+                result.illustrations = illustrate(&oracle.anew(seed), &test, seed)?;
+            }
         }
         CellSettings::Pooled { learning, spread } => {
-            let training = protocol.pooled(repetition)?;
-            let lds = PooledLds::fit(training.family(), None, &learning, observer)?;
-            Box::new(Pooled::new(lds, spread))
+            let lds = PooledLds::fit(protocol.pooled(*repetition)?.family(), None, &learning, observer)?;
+            let test = draw_test()?;
+            result.scores = scores(&pooled(&lds, spread), &test)?;
+            result.log_evidences = Some(pooled_evidences(&lds, spread, test.family())?);
         }
-        CellSettings::Single(single) => Box::new(Single::new(single.restarts, single.sampler, seed)?),
+        // It has no evidence: chains give draws, but not what they are normalised by.
+        CellSettings::Single(settings) => {
+            let model = SingleTask::oscillator().inference(settings.restarts, settings.sampler);
+            result.scores = scores(&single(model, seed), &draw_test()?)?;
+        }
         CellSettings::Mtlds(method) => {
-            let learned = learn_cell(cell, protocol, &method, observer)?;
-            Box::new(Mtlds::new(learned.members, seed)?.tempered(learned.evidence_power)?)
+            let training = protocol.training(*repetition, kind.n(protocol).unwrap_or(0))?;
+            let of_learning = protocol.learning_seed(*repetition, number)?;
+            let learned = mtlds(learn(&method, &training, of_learning, observer)?, seed)?;
+            let test = draw_test()?;
+            result.scores = scores(&learned, &test)?;
+            result.log_evidences = Some(mtlds_evidences(&learned, test.family())?);
+            if is_shown {
+                result.illustrations = illustrate(&learned, &test, seed)?;
+            }
         }
-    };
-    let test = protocol.test(repetition)?;
-    let sequences = score_predictor(predictor.as_ref(), &test)?;
-    let is_shown = repetition == illustration::REPETITION && matches!(kind, CellKind::Mtlds { .. });
-    let illustrations =
-        if is_shown { illustrate_predictor(predictor.as_ref(), &test, seed)? } else { vec![] };
-    Ok(Computed { sequences, illustrations })
+    }
+    result.check()?;
+    Ok(result)
 }
 
-fn compute_oracle(oracle: &Oracle, test: &TestSet, repetition: usize, seed: u64) -> Result<Computed> {
-    let sequences = score_oracle(oracle, test, seed)?;
-    let is_shown = repetition == illustration::REPETITION;
-    let illustrations = if is_shown { illustrate_oracle(oracle, test, seed)? } else { vec![] };
-    Ok(Computed { sequences, illustrations })
-}
-
-fn learn_cell(
-    cell: &CellId,
-    protocol: &Protocol,
-    method: &Method,
-    observer: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<Learned> {
-    let n = cell.kind.n(protocol).unwrap_or(0);
-    let training = protocol.training(cell.repetition, n)?;
-    let seed = protocol.learning_seed(cell.repetition, model_number(&cell.kind)?)?;
-    learn(method, &training, seed, observer)
+/// The scores of all test sequences after each number of observations; places within forecasts are many, and no table has them.
+///
+/// # Errors
+/// Those of the forecaster, or of [`mtds::evaluate::evaluate`].
+pub fn scores(forecaster: &dyn Forecaster, test: &TestSet) -> Result<Vec<Vec<SequenceScore>>> {
+    let every: Vec<usize> = (0..test.n_seq()).collect();
+    let scored = (test.family(), &every[..]);
+    let found = evaluate(("", forecaster), scored, &test.origins(), &mut |_| Control::Continue)?;
+    let one = |(_, score)| SequenceScore { pit: vec![], ..score };
+    Ok(found.into_iter().map(|from| from.sequences.into_iter().map(one).collect()).collect())
 }
 
 /// The number by which a model gets its random streams: the same at every scale.
@@ -87,7 +91,8 @@ fn model_number(kind: &CellKind) -> Result<u16> {
         CellKind::Oracle => (0, 0),
         CellKind::Pooled => (0, 1),
         CellKind::Single => (0, 2),
-        CellKind::Mtlds { recipe, n } => (if recipe.name() == "paper" { SIZES } else { 2 * SIZES }, *n),
+        CellKind::Mtlds { recipe: Recipe::Paper, n } => (SIZES, *n),
+        CellKind::Mtlds { recipe: Recipe::Ours, n } => (2 * SIZES, *n),
     };
     if n >= SIZES {
         let why = format!("found {n} training sequences; expected below {SIZES}");

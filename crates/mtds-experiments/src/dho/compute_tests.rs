@@ -3,16 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::super::assemble::assemble;
-use super::super::cell::{CellResult, Recipe};
 use super::super::fixtures::{OUR_MODELS, tiny_protocol, tiny_settings};
 use super::*;
 
 fn cells() -> Vec<CellId> {
-    let kinds = CellKind::all(&tiny_protocol(), &[Recipe::paper(), Recipe::ours()]);
+    let kinds = CellKind::all(&tiny_protocol(), &Recipe::ALL);
     kinds.into_iter().map(|kind| CellId { kind, repetition: 0 }).collect()
 }
 
-fn computed(cell: &CellId, threads: usize) -> Computed {
+fn computed(cell: &CellId, threads: usize) -> CellResult {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| compute(cell, &tiny_protocol(), &tiny_settings(), &mut |_| Control::Continue).unwrap())
 }
@@ -21,11 +20,10 @@ fn computed(cell: &CellId, threads: usize) -> Computed {
 fn every_cell_is_computed_alike_on_one_thread_and_two() {
     for cell in cells() {
         let one = computed(&cell, 1);
-        assert_eq!(one.sequences.len(), tiny_protocol().n_test, "{cell}");
-        let has_evidence = cell.kind != CellKind::Single;
-        for result in &one.sequences {
-            assert_eq!((result.scores.len(), result.log_evidence.is_some()), (2, has_evidence), "{cell}");
-        }
+        one.check().unwrap();
+        assert_eq!((one.scores.len(), one.scores[1].len()), (2, tiny_protocol().n_test), "{cell}");
+        assert_eq!(one.log_evidences.is_some(), cell.kind != CellKind::Single, "{cell}");
+        assert_eq!(one.monte_carlo.is_some(), cell.kind == CellKind::Oracle, "{cell}");
         let is_shown = matches!(cell.kind, CellKind::Oracle | CellKind::Mtlds { .. });
         assert_eq!(one.illustrations.len(), if is_shown { 2 } else { 0 }, "{cell}");
         assert_eq!(one, computed(&cell, 2), "{cell}");
@@ -34,16 +32,22 @@ fn every_cell_is_computed_alike_on_one_thread_and_two() {
 
 #[test]
 fn one_repetition_is_illustrated() {
-    for kind in [CellKind::Oracle, CellKind::Mtlds { recipe: Recipe::paper(), n: 3 }] {
+    for kind in [CellKind::Oracle, Recipe::Paper.mtlds(3)] {
         assert!(computed(&CellId { kind, repetition: 1 }, 1).illustrations.is_empty());
     }
 }
 
 #[test]
-fn an_unknown_recipe_is_refused() {
-    let strange = CellId { kind: super::super::fixtures::mtlds(3), repetition: 0 };
-    let found = compute(&strange, &tiny_protocol(), &tiny_settings(), &mut |_| Control::Continue);
-    assert!(matches!(found, Err(Error::Unknown { .. })));
+fn what_a_single_task_system_cannot_use_is_refused() {
+    let cell = CellId { kind: CellKind::Single, repetition: 0 };
+    let refused = |change: &dyn Fn(&mut Settings)| {
+        let mut settings = tiny_settings();
+        change(&mut settings);
+        let found = compute(&cell, &tiny_protocol(), &settings, &mut |_| Control::Continue);
+        assert!(matches!(found, Err(Error::Setting { .. })), "{found:?}");
+    };
+    refused(&|settings| settings.single.restarts = 0);
+    refused(&|settings| settings.single.sampler.draws = 0);
 }
 
 /// The oracle knows how the sequences were made, so hasty models are worse than it on average, in everything.
@@ -52,13 +56,9 @@ fn an_unknown_recipe_is_refused() {
 #[test]
 fn no_model_beats_the_oracle() {
     let (protocol, settings) = (Protocol { n_test: 8, ..tiny_protocol() }, tiny_settings());
-    let kinds = CellKind::all(&protocol, &[Recipe::paper()]);
+    let kinds = CellKind::all(&protocol, &[Recipe::Paper]);
     let ids = kinds.iter().flat_map(|kind| kind.cells(&protocol));
-    let one = |cell: CellId| {
-        let Computed { sequences, illustrations } =
-            compute(&cell, &protocol, &settings, &mut |_| Control::Continue).unwrap();
-        CellResult { cell, protocol: protocol.clone(), sequences, illustrations, seconds: 0.0 }
-    };
+    let one = |cell: CellId| compute(&cell, &protocol, &settings, &mut |_| Control::Continue).unwrap();
     let cells: Vec<CellResult> = ids.map(one).collect();
     let assembly = assemble(&protocol, &kinds, &cells).unwrap();
     assert_eq!((assembly.oracle_gaps.len(), assembly.evidence_gaps.len()), (3 * 2, 2));
@@ -88,10 +88,10 @@ fn learning_ends_before_test_sequences_are_drawn() {
 
 #[test]
 fn every_model_has_random_streams_of_its_own() {
-    let full = Protocol::new(super::super::protocol::Scale::Full, 1);
-    let kinds = CellKind::all(&full, &[Recipe::paper(), Recipe::ours()]);
+    let full = Protocol::new(crate::Scale::Full, 1);
+    let kinds = CellKind::all(&full, &Recipe::ALL);
     let numbers: std::collections::HashSet<u16> = kinds.iter().map(|k| model_number(k).unwrap()).collect();
     assert_eq!(numbers.len(), kinds.len());
-    let large = CellKind::Mtlds { recipe: Recipe::paper(), n: 4096 };
+    let large = Recipe::Paper.mtlds(4096);
     assert!(matches!(model_number(&large), Err(Error::Setting { .. })));
 }

@@ -1,7 +1,7 @@
 //! One line per finished cell, with the time that is left.
 
-use super::cell::{CellId, CellKind};
-use super::protocol::Scale;
+use super::cell::{CellId, CellKind, Recipe};
+use crate::Scale;
 use mtds_report::text::seconds;
 
 /// What cells of a kind take: about the seconds of one on one thread, as `-v` prints them. That of our recipe for 128
@@ -17,10 +17,12 @@ pub(super) fn weight(kind: &CellKind, scale: Scale) -> f64 {
         CellKind::Pooled => 0.1,
         CellKind::Oracle => at_scale(1.4, 5.0),
         CellKind::Single => at_scale(13.0, 140.0),
-        CellKind::Mtlds { recipe, n } if recipe.name() == "paper" => {
+        CellKind::Mtlds { recipe: Recipe::Paper, n } => {
             at_scale(from_to(8.0, 18.0, *n), from_to(18.0, 31.0, *n))
         }
-        CellKind::Mtlds { n, .. } => at_scale(from_to(11.0, 42.0, *n), from_to(80.0, 500.0, *n)),
+        CellKind::Mtlds { recipe: Recipe::Ours, n } => {
+            at_scale(from_to(11.0, 42.0, *n), from_to(80.0, 500.0, *n))
+        }
     }
 }
 

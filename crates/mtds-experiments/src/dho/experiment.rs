@@ -2,7 +2,7 @@
 
 use super::assemble::{Assembly, assemble};
 use super::cell::{CellId, CellKind, CellResult};
-use super::compute::{Computed, compute};
+use super::compute::compute;
 use super::countdown::{Countdown, weight};
 use super::kept::Found;
 use super::protocol::Protocol;
@@ -137,9 +137,7 @@ impl Experiment {
 
     fn timed(&self, cell: &CellId, clock: &dyn Fn() -> f64) -> Result<CellResult> {
         let started = clock();
-        let Computed { sequences, illustrations } =
-            compute(cell, &self.protocol, &self.settings, &mut |_| Control::Continue)?;
-        let (cell, protocol, seconds) = (cell.clone(), self.protocol.clone(), clock() - started);
-        Ok(CellResult { cell, protocol, sequences, illustrations, seconds })
+        let computed = compute(cell, &self.protocol, &self.settings, &mut |_| Control::Continue)?;
+        Ok(CellResult { seconds: clock() - started, ..computed })
     }
 }

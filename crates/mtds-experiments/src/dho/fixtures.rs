@@ -1,13 +1,15 @@
 //! Small made-up cells for tests.
 
 use mtds::learn::Schedule;
+use mtds::predict::{Coverage, SequenceScore};
 
 use super::cell::{CellId, CellKind, CellResult, Recipe};
-use super::protocol::{Protocol, Scale};
+use super::oracle::MonteCarloErrors;
+use super::protocol::Protocol;
 use super::recipe::ours::Effort;
 use super::recipe::{Ours, Paper};
-use super::score::{ForecastScore, SequenceResult};
 use super::settings::{OursScale, Settings};
+use crate::Scale;
 
 pub(super) fn protocol() -> Protocol {
     let sizes = vec![2, 4, 8];
@@ -15,34 +17,37 @@ pub(super) fn protocol() -> Protocol {
 }
 
 pub(super) fn mtlds(n: usize) -> CellKind {
-    CellKind::Mtlds { recipe: Recipe::new("fake").unwrap(), n }
+    Recipe::Ours.mtlds(n)
 }
 
 /// A cell whose scores are `level` plus something that differs between sequences and repetitions.
 pub(super) fn cell(kind: CellKind, repetition: usize, level: f64) -> CellResult {
     let protocol = protocol();
-    let sequence = |i: usize| {
-        let own = 0.01 * i as f64 + 0.003 * repetition as f64;
-        let score = |&t: &usize| ForecastScore {
-            t,
-            rmse: level + own + 1.0 / t as f64,
-            nll: 10.0 * level + own,
-            crps: 0.5 * level,
-            cover50: 0.5,
-            cover80: 0.75,
-            cover95: 1.0,
-            rmse_mc_se: (kind == CellKind::Oracle).then_some(0.012),
-            nll_mc_se: (kind == CellKind::Oracle).then_some(0.12),
-        };
-        SequenceResult {
-            scores: protocol.seen.iter().map(score).collect(),
-            log_evidence: (kind != CellKind::Single).then_some(100.0 - 100.0 * level - own),
-            log_evidence_mc_se: (kind == CellKind::Oracle).then_some(0.3),
-        }
+    let own = |i: usize| 0.01 * i as f64 + 0.003 * repetition as f64;
+    let each = |one: &dyn Fn(usize) -> f64| (0..protocol.n_test).map(one).collect::<Vec<f64>>();
+    let score = |t: usize, i: usize| SequenceScore {
+        n_observed: protocol.n_time - t,
+        rmse: level + own(i) + 1.0 / t as f64,
+        nll: 10.0 * level + own(i),
+        crps: 0.5 * level,
+        coverage: [(0.5, 0.5), (0.8, 0.75), (0.95, 1.0)]
+            .map(|(level, share)| Coverage { level, share })
+            .to_vec(),
+        pit: vec![],
     };
-    let sequences = (0..protocol.n_test).map(sequence).collect();
-    let cell = CellId { kind, repetition };
-    CellResult { cell, protocol, sequences, illustrations: vec![], seconds: 1.5 }
+    let scores = protocol.seen.iter().map(|&t| (0..protocol.n_test).map(|i| score(t, i)).collect());
+    let by_time = |error: f64| vec![each(&|_| error); protocol.seen.len()];
+    CellResult {
+        scores: scores.collect(),
+        log_evidences: (kind != CellKind::Single).then(|| each(&|i| 100.0 - 100.0 * level - own(i))),
+        monte_carlo: (kind == CellKind::Oracle).then(|| MonteCarloErrors {
+            rmse: by_time(0.012),
+            nll: by_time(0.12),
+            log_evidence: each(&|_| 0.3),
+        }),
+        seconds: 1.5,
+        ..CellResult::new(CellId { kind, repetition }, protocol.clone())
+    }
 }
 
 /// An experiment that takes a second: two repetitions, sequences of 24 steps.

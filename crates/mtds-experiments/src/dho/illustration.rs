@@ -7,13 +7,13 @@
 //!
 //! They are made once all test sequences are scored, from streams of their own, and nothing is computed from them.
 
+use mtds::evaluate::{Forecaster, Origin};
 use mtds::random::{Stream, stream};
-use mtds::{Error, Forecast, Result};
+use mtds::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::oracle::Oracle;
+use super::cell::check_number;
 use super::protocol::TestSet;
-use super::score::{Predictor, check_number};
 
 /// The repetition whose sequences are shown.
 pub const REPETITION: usize = 0;
@@ -62,69 +62,34 @@ pub struct Interval {
     pub upper: Vec<f64>,
 }
 
-/// The first test sequences as a model sees them.
+/// The first test sequences as a forecaster sees them.
 ///
 /// # Errors
-/// Those of the model.
-pub fn illustrate_predictor(
-    predictor: &dyn Predictor,
-    test: &TestSet,
-    seed: u64,
-) -> Result<Vec<Illustration>> {
+/// Those of the forecaster.
+pub fn illustrate(forecaster: &dyn Forecaster, test: &TestSet, seed: u64) -> Result<Vec<Illustration>> {
     let one = |i: usize| {
         let outputs = test.outputs(i);
-        let (mut follower, mut shown) = (predictor.follow(i)?, 0);
-        illustrate(i, outputs, seed, |t| {
-            follower.observe(&outputs[shown..t])?;
-            shown = t;
-            follower.forecast(outputs.len() - t)
-        })
+        let is_left = |seen: &usize| *seen < outputs.len();
+        let origin = |seen: usize| Origin { seen, n_time: outputs.len() - seen };
+        let origins: Vec<Origin> =
+            [SAMPLES_AFTER, INTERVAL_AFTER].into_iter().filter(is_left).map(origin).collect();
+        let forecasts = forecaster.forecasts(test.family(), i, &origins)?;
+        let after = |seen: usize| forecasts.iter().find(|forecast| forecast.first_step() == seen);
+        let samples = after(SAMPLES_AFTER).map(|forecast| {
+            let mut random = stream(seed, Stream::Illustration(i as u64));
+            let draws = rounded(forecast.draws(DRAWS, &mut random));
+            let draws = draws.chunks_exact(forecast.n_time()).map(<[f64]>::to_vec).collect();
+            Samples { seen: SAMPLES_AFTER, draws }
+        });
+        let interval = after(INTERVAL_AFTER).map(|forecast| {
+            let [lower, upper] = ENDS.map(|end| forecast.quantile(end).map(rounded));
+            let (seen, mean) = (INTERVAL_AFTER, rounded(forecast.mean()));
+            Ok::<_, Error>(Interval { seen, mean, lower: lower?, upper: upper? })
+        });
+        let interval = interval.transpose()?;
+        Ok(Illustration { sequence: i, outputs: rounded(outputs.to_vec()), samples, interval })
     };
     (0..test.n_seq().min(SHOWN)).map(one).collect()
-}
-
-/// The first test sequences as the oracle sees them.
-///
-/// # Errors
-/// Those of [`Oracle::infer`].
-pub fn illustrate_oracle(oracle: &Oracle, test: &TestSet, seed: u64) -> Result<Vec<Illustration>> {
-    let one = |i: usize| {
-        let outputs = test.outputs(i);
-        let random = &mut stream(seed, Stream::Illustration((SHOWN + i) as u64));
-        illustrate(i, outputs, seed, |t| {
-            let posterior = oracle.infer(outputs, &[t], random)?.pop().ok_or_else(no_posterior)?;
-            posterior.forecast(outputs.len() - t)
-        })
-    };
-    (0..test.n_seq().min(SHOWN)).map(one).collect()
-}
-
-/// Asks for the forecasts in the order of time.
-fn illustrate(
-    sequence: usize,
-    outputs: &[f64],
-    seed: u64,
-    mut forecast_after: impl FnMut(usize) -> Result<Forecast>,
-) -> Result<Illustration> {
-    let is_left = |seen: &usize| *seen < outputs.len();
-    let samples = Some(SAMPLES_AFTER).filter(is_left).map(|seen| {
-        let mut random = stream(seed, Stream::Illustration(sequence as u64));
-        let draws = rounded(forecast_after(seen)?.draws(DRAWS, &mut random));
-        let draws = draws.chunks_exact(outputs.len() - seen).map(<[f64]>::to_vec).collect();
-        Ok::<_, Error>(Samples { seen, draws })
-    });
-    let samples = samples.transpose()?;
-    let interval = Some(INTERVAL_AFTER).filter(is_left).map(|seen| {
-        let forecast = forecast_after(seen)?;
-        let [lower, upper] = ENDS.map(|end| forecast.quantile(end).map(rounded));
-        Ok::<_, Error>(Interval { seen, mean: rounded(forecast.mean()), lower: lower?, upper: upper? })
-    });
-    Ok(Illustration {
-        sequence,
-        outputs: rounded(outputs.to_vec()),
-        samples,
-        interval: interval.transpose()?,
-    })
 }
 
 /// Four decimals: a thousandth of the height of a picture is finer than its lines.
@@ -150,10 +115,6 @@ impl Illustration {
             .into_iter()
             .try_for_each(|values| expect("steps of an illustrated interval", *seen, values))
     }
-}
-
-fn no_posterior() -> Error {
-    Error::Shape { what: "posteriors".into(), expected: "1".into(), found: "0".into() }
 }
 
 #[cfg(test)]

@@ -2,31 +2,17 @@
 
 use super::super::fixtures::{tiny_protocol, tiny_settings};
 use super::super::protocol::Protocol;
-use super::super::score::Follower;
 use super::*;
+use mtds::Forecast;
+use mtds::evaluate::from_each_origin;
 use mtds::predict::DrawNoise;
 
 /// Forecasts the number of observations it has seen, with noise of 0.5.
-struct Counter;
-
-struct Counting(usize);
-
-impl Predictor for Counter {
-    fn follow(&self, _sequence: usize) -> Result<Box<dyn Follower + '_>> {
-        Ok(Box::new(Counting(0)))
-    }
-}
-
-impl Follower for Counting {
-    fn observe(&mut self, outputs: &[f64]) -> Result<()> {
-        self.0 += outputs.len();
-        Ok(())
-    }
-
-    fn forecast(&mut self, n_time: usize) -> Result<Forecast> {
+fn counter() -> impl Forecaster {
+    from_each_origin(|_, _, Origin { seen, n_time }| {
         let noise = DrawNoise::Diagonal(vec![0.5]);
-        Forecast::new(self.0, 1, vec![1.0], vec![self.0 as f64; n_time], noise)
-    }
+        Forecast::new(seen, 1, vec![1.0], vec![seen as f64; n_time], noise)
+    })
 }
 
 fn long() -> Protocol {
@@ -36,7 +22,7 @@ fn long() -> Protocol {
 #[test]
 fn a_model_is_shown_what_the_caption_says() {
     let test = long().test(0).unwrap();
-    let all = illustrate_predictor(&Counter, &test, 3).unwrap();
+    let all = illustrate(&counter(), &test, 3).unwrap();
     assert_eq!(all.iter().map(|one| one.sequence).collect::<Vec<_>>(), [0, 1]);
     for one in &all {
         let (samples, interval) = (one.samples.as_ref().unwrap(), one.interval.as_ref().unwrap());
@@ -59,16 +45,16 @@ fn a_model_is_shown_what_the_caption_says() {
 #[test]
 fn short_sequences_have_what_fits() {
     let short = |n_time| Protocol { n_time, n_test: 1, ..tiny_protocol() }.test(0).unwrap();
-    let one = illustrate_predictor(&Counter, &short(24), 3).unwrap().remove(0);
+    let one = illustrate(&counter(), &short(24), 3).unwrap().remove(0);
     assert!(one.samples.is_some() && one.interval.is_none());
     one.check(24).unwrap();
-    let one = illustrate_predictor(&Counter, &short(15), 3).unwrap().remove(0);
+    let one = illustrate(&counter(), &short(15), 3).unwrap().remove(0);
     assert!(one.samples.is_none() && one.interval.is_none());
 }
 
 #[test]
 fn the_oracle_is_sure_where_it_has_seen_more() {
-    let all = illustrate_oracle(&tiny_settings().oracle, &long().test(1).unwrap(), 5).unwrap();
+    let all = illustrate(&tiny_settings().oracle.anew(5), &long().test(1).unwrap(), 5).unwrap();
     for one in &all {
         let interval = one.interval.as_ref().unwrap();
         let widths = || interval.upper.iter().zip(&interval.lower).map(|(upper, lower)| upper - lower);

@@ -1,11 +1,16 @@
 //! The oracle against two kinds of brute force, its calibration, and what it costs.
 
-use mtds::predict::{CENTRAL_LEVELS, Estimate, Scores, score};
-use mtds::random::stream;
+use mtds::Control;
+use mtds::evaluate::{Evaluated, Origins, evaluate};
+use mtds::predict::{CENTRAL_LEVELS, SequenceScore};
 use mtds_data::oscillators::{OscillatorFamily, Oscillators};
 use rand_distr::StandardNormal;
 
+use super::super::compute::scores;
+use super::super::protocol::{Protocol, TestSet};
+use super::super::truth::parameters_at;
 use super::*;
+use crate::Scale;
 use crate::smc::{Reach, Terms};
 
 const QUICK: Oracle = Oracle {
@@ -115,7 +120,7 @@ fn evidence_of_whole_sequences_is_that_of_importance_sampling() {
         let (points, log_q) = student_points(&posterior.runs[0].draws, 50_000, &mut stream(23, i as u64));
         let (log_evidence, ess, _) = importance(y, &points, &log_q);
         assert!(ess > 5000.0, "sequence {i}: {ess}");
-        ratios.extend(posterior.runs().iter().map(|run| (run.log_evidence - log_evidence).exp()));
+        ratios.extend(posterior.runs.iter().map(|run| (run.log_evidence - log_evidence).exp()));
         assert!((posterior.log_evidence() - log_evidence).abs() < 1.2, "sequence {i}");
     }
     let ratio = Estimate::of(&ratios).unwrap();
@@ -127,23 +132,54 @@ fn evidence_of_whole_sequences_is_that_of_importance_sampling() {
 /// false alarm below 1e-4.
 #[test]
 fn intervals_cover_as_often_as_they_say() {
-    let drawn = family(80, 24);
-    let mut scores = [vec![], vec![]];
-    for i in 0..80 {
-        let y = outputs(&drawn, i);
-        let posteriors = QUICK.infer(y, &[10, 20], &mut stream(24, i as u64)).unwrap();
-        for (posterior, scores) in posteriors.iter().zip(&mut scores) {
-            let future = &y[posterior.n_seen()..];
-            let forecast = posterior.forecast(future.len()).unwrap();
-            scores.push(score(&forecast, future, &CENTRAL_LEVELS).unwrap().unwrap());
+    let (family, every) = (family(80, 24).family, (0..80).collect::<Vec<usize>>());
+    let known = QUICK.follow(&family, &[10, 20], 24).unwrap();
+    let scored = (&family, &every[..]);
+    let found = evaluate(("", &known), scored, &Origins::after(&[10, 20]), &mut |_| Control::Continue);
+    for Evaluated { row, .. } in found.unwrap() {
+        for ((_, share, std_error), level) in row.measures()[3..].iter().zip(CENTRAL_LEVELS) {
+            assert!((share - level).abs() < 4.5 * std_error.unwrap(), "{level}: {share} {std_error:?}");
         }
     }
-    for scores in &scores {
-        for coverage in Scores::over(scores).unwrap().coverage {
-            let (share, level) = (coverage.share, coverage.level);
-            assert!((share.mean - level).abs() < 4.5 * share.std_error.unwrap(), "{level}: {share:?}");
-        }
-    }
+}
+
+/// Few particles, and the test sequences of a repetition.
+fn on_test_sequences() -> (Oracle, TestSet) {
+    let sampler = smc::Settings { prior_points: 4096, prior_ess: 512.0, chains: 64, ..QUICK.sampler };
+    let protocol = Protocol { n_test: 6, ..Protocol::new(Scale::Quick, 31) };
+    (Oracle { sampler, draws: 256, ..QUICK }, protocol.test(0).unwrap())
+}
+
+#[test]
+fn the_oracle_improves_with_what_it_sees_and_tells_its_error() {
+    let (oracle, test) = on_test_sequences();
+    let known = oracle.follow(test.family(), test.seen(), 5).unwrap();
+    let scores = scores(&known, &test).unwrap();
+    let mean =
+        |k: usize, of: fn(&SequenceScore) -> f64| scores[k].iter().map(of).sum::<f64>() / test.n_seq() as f64;
+    assert_eq!((scores.len(), scores[0].len()), (3, 6));
+    assert!(mean(0, |s| s.nll) > mean(1, |s| s.nll) && mean(1, |s| s.nll) > mean(2, |s| s.nll));
+    assert!(mean(2, |s| s.rmse) < 0.08 && mean(2, |s| s.rmse) > 0.03);
+    let errors = known.monte_carlo_errors(test.family()).unwrap().unwrap();
+    assert!(errors.rmse.len() == 3 && errors.rmse.iter().flatten().all(|error| *error < 0.1));
+    assert!(errors.nll.len() == 3 && errors.nll.iter().flatten().all(|error| *error < 1.0));
+    assert!(known.log_evidences().iter().all(|evidence| (60.0..150.0).contains(evidence)));
+    assert!(errors.log_evidence.len() == 6 && errors.log_evidence.iter().all(|error| *error < 2.0));
+    let one_run = Oracle { runs: 1, ..oracle }.follow(test.family(), test.seen(), 5).unwrap();
+    assert!(one_run.monte_carlo_errors(test.family()).unwrap().is_none());
+    assert!(known.forecasts(test.family(), 0, &[Origin { seen: 11, n_time: 69 }]).is_err());
+}
+
+#[test]
+fn threads_do_not_change_the_oracle() {
+    let (oracle, test) = on_test_sequences();
+    let on = |threads: usize, seed: u64| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| oracle.follow(test.family(), test.seen(), seed).unwrap())
+    };
+    let one = on(1, 6);
+    assert_eq!(one, on(2, 6));
+    assert_ne!(one, on(2, 7));
 }
 
 #[test]
@@ -160,8 +196,8 @@ fn missing_outputs_tell_nothing() {
 fn before_anything_is_seen_the_oracle_is_the_prior() {
     let posterior = QUICK.infer(&[], &[0], &mut stream(26, 0)).unwrap().remove(0);
     assert_eq!((posterior.log_evidence(), posterior.log_evidence_se()), (0.0, Some(0.0)));
-    let parameters: Vec<OscillatorParameters> = posterior.runs()[0].parameters().collect();
-    let mean = parameters.iter().map(|theta| theta.half_life[0]).sum::<f64>() / 512.0;
+    let half_lives = posterior.runs[0].draws.iter().map(|point| parameters_at(point).half_life[0]);
+    let mean = half_lives.sum::<f64>() / 512.0;
     // 512 even draws of U[4, 80]; independent ones would give 42 ± 0.97.
     assert!((mean - 42.0).abs() < 3.0, "{mean}");
     assert_eq!(posterior.forecast(3).unwrap().n_time(), 3);
@@ -182,41 +218,25 @@ fn what_cannot_be_used_is_refused() {
     assert!(matches!(posterior.forecast(0), Err(Error::Shape { .. })));
 }
 
-/// Mean over sequences of the variance between runs, as a standard deviation of one run.
-fn spread(errors: &[f64], runs: usize) -> f64 {
-    (errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64 * runs as f64).sqrt()
-}
-
 #[test]
 #[ignore = "a measurement: prints cost, scores and Monte-Carlo error of the defaults over 80 sequences"]
 fn cost_and_error() {
-    let (drawn, oracle, seen) = (family(80, 77), Oracle::default(), [10, 20, 40, 80]);
-    let (mut scores, mut errors) = (vec![vec![]; 3], vec![vec![]; 4]);
-    let (mut evidences, mut work) = (vec![], vec![]);
+    let (family, oracle, seen) = (family(80, 77).family, Oracle::default(), [10, 20, 40]);
     let started = std::time::Instant::now();
-    for i in 0..80 {
-        let posteriors = oracle.infer(outputs(&drawn, i), &seen, &mut stream(5, i as u64)).unwrap();
-        evidences.push(posteriors[3].log_evidence());
-        work.push(posteriors[3].runs()[0].work);
-        for (k, posterior) in posteriors.iter().enumerate() {
-            errors[k].push(posterior.log_evidence_se().unwrap());
-        }
-        for (k, posterior) in posteriors[..3].iter().enumerate() {
-            let future = &outputs(&drawn, i)[seen[k]..];
-            let forecast = posterior.forecast(future.len()).unwrap();
-            scores[k].push(score(&forecast, future, &CENTRAL_LEVELS).unwrap().unwrap());
-        }
-    }
+    let known = oracle.follow(&family, &seen, 5).unwrap();
+    let every: Vec<usize> = (0..80).collect();
+    let scored = (&family, &every[..]);
+    let found = evaluate(("", &known), scored, &Origins::after(&seen), &mut |_| Control::Continue).unwrap();
     println!("per sequence, scores included: {:.3} s", started.elapsed().as_secs_f64() / 80.0);
+    let work: Vec<Work> = known.posteriors.iter().map(|all| all[3].runs[0].work).collect();
     println!("work of the first run of sequence 0: {:?}", work[0]);
     println!("slow stages: {}", work.iter().map(|work| work.slow_stages).sum::<usize>());
-    println!("log evidence at 80: {:?}", Estimate::of(&evidences).unwrap());
-    for k in 0..4 {
-        println!("log evidence of one run at {}: ± {:.3}", seen[k], spread(&errors[k], oracle.runs));
+    println!("log evidence at 80: {:?}", Estimate::of(&known.log_evidences()).unwrap());
+    for (k, t) in [10, 20, 40, 80].into_iter().enumerate() {
+        let errors = known.posteriors.iter().map(|all| all[k].log_evidence_se().unwrap().powi(2));
+        // Mean over sequences of the variance between runs, as a standard deviation of one run.
+        let spread = (errors.sum::<f64>() / 80.0 * oracle.runs as f64).sqrt();
+        println!("log evidence of one run at {t}: ± {spread:.3}");
     }
-    for (k, scores) in scores.iter().enumerate() {
-        let scores = Scores::over(scores).unwrap();
-        let shares: Vec<f64> = scores.coverage.iter().map(|coverage| coverage.share.mean).collect();
-        println!("t = {}: rmse {:?} nll {:?} coverage {shares:.3?}", seen[k], scores.rmse, scores.nll);
-    }
+    found.iter().for_each(|evaluated| println!("{:?}", evaluated.row));
 }

@@ -1,27 +1,20 @@
 //! What the oscillator experiment is: sizes, times and seeds, and the data sets that follow from them.
 //!
 //! Every data set has a seed of its own, drawn from the stream that belongs to its repetition and role. What
-//! learns takes a [`TrainingSet`]; the outputs of a [`TestSet`] are seen by [`super::score`] and, once that is done, by
-//! [`super::illustration`], which hand them out step by step.
+//! learns takes a [`TrainingSet`]; the outputs of a [`TestSet`] are seen by [`mod@super::compute`], which scores by them, and, once that
+//! is done, by [`super::illustration`].
 
+use mtds::evaluate::Origins;
 use mtds::random::{Stream, stream};
 use mtds::{Error, Family, Result};
 use mtds_data::oscillators::Oscillators;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use crate::Scale;
+
 /// Streams that a repetition may use.
 const STREAMS_PER_REPETITION: u64 = 1 << 16;
-
-/// How much of the experiment is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scale {
-    /// Enough to see that everything works.
-    Quick,
-    /// The paper's.
-    Full,
-}
 
 /// The experiment as data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,28 +58,11 @@ pub struct TrainingSet {
     family: Family,
 }
 
-/// Sequences to choose settings by.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ValidationSet {
-    family: Family,
-}
-
 /// Sequences to score by; their outputs are taken out for display alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestSet {
     family: Family,
     seen: Vec<usize>,
-}
-
-impl Scale {
-    /// `quick` or `full`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Full => "full",
-        }
-    }
 }
 
 impl Protocol {
@@ -135,8 +111,8 @@ impl Protocol {
     ///
     /// # Errors
     /// As [`Self::training`].
-    pub fn validation(&self, repetition: usize) -> Result<ValidationSet> {
-        Ok(ValidationSet { family: self.draw(repetition, Role::Validation, self.n_validation)? })
+    pub fn validation(&self, repetition: usize) -> Result<Family> {
+        self.draw(repetition, Role::Validation, self.n_validation)
     }
 
     /// The test sequences.
@@ -212,14 +188,6 @@ impl TrainingSet {
     }
 }
 
-impl ValidationSet {
-    /// The sequences, with the common impulse input.
-    #[must_use]
-    pub fn family(&self) -> &Family {
-        &self.family
-    }
-}
-
 impl TestSet {
     /// How many sequences there are.
     #[must_use]
@@ -231,6 +199,11 @@ impl TestSet {
     #[must_use]
     pub fn seen(&self) -> &[usize] {
         &self.seen
+    }
+
+    /// The same, to the end of each sequence.
+    pub(super) fn origins(&self) -> Origins {
+        Origins::after(&self.seen)
     }
 
     /// The outputs of the first `n` sequences, to be looked at by a person once every model has been scored.
@@ -288,7 +261,7 @@ mod tests {
             let sets = [
                 protocol.training(repetition, 128).unwrap().family,
                 protocol.pooled(repetition).unwrap().family,
-                protocol.validation(repetition).unwrap().family,
+                protocol.validation(repetition).unwrap(),
                 protocol.test(repetition).unwrap().family,
             ];
             for set in &sets {

@@ -4,8 +4,6 @@
 //! table "DHO test results": RMSE and NLL of forecasts after t = 10, 20, 40, two decimals, means over ten repetitions of
 //! twenty test sequences, no standard errors.
 
-use serde::Serialize;
-
 use super::cell::CellKind;
 use super::protocol::Protocol;
 
@@ -21,6 +19,9 @@ pub const DECIMALS: usize = 2;
 /// Numbers N of training sequences for which the paper has a row.
 pub const TRAINING_SIZES: [usize; 3] = [4, 16, 128];
 
+/// Sequences that the paper's pooled LDS learned from.
+pub const POOLED_SIZE: usize = 1000;
+
 /// Standard deviation of the noise in the paper's data: no mean forecast errs less.
 pub const NOISE_STD: f64 = 0.05;
 
@@ -30,7 +31,7 @@ pub const NLL_REFERENCE_STD: f64 = 0.1;
 /// What a row of the paper's table is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// Pooled LDS, learned from 1 000 sequences.
+    /// Pooled LDS, learned from [`POOLED_SIZE`] sequences.
     Pooled,
     /// Single-task LDS.
     Single,
@@ -49,22 +50,8 @@ pub struct PublishedRow {
     pub nll: [f64; 3],
 }
 
-/// RMSE and NLL of a model after `t` observations.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Published {
-    /// `pooled`, `single` or `mtlds`.
-    pub model: &'static str,
-    /// How many sequences it learned from, where it learned.
-    pub n: Option<usize>,
-    /// Observations seen before the forecast.
-    pub t: usize,
-    /// Root mean squared error.
-    pub rmse: f64,
-    /// Mean negative log predictive density.
-    pub nll: f64,
-}
-
-const TABLE: [PublishedRow; 5] = [
+/// The paper's table.
+pub const TABLE: [PublishedRow; 5] = [
     PublishedRow { subject: Subject::Pooled, rmse: [0.36, 0.34, 0.29], nll: [0.38, 0.34, 0.22] },
     PublishedRow { subject: Subject::Single, rmse: [0.43, 0.36, 0.11], nll: [1.98, 1.24, -0.37] },
     PublishedRow { subject: Subject::Mtlds(4), rmse: [0.30, 0.18, 0.12], nll: [1.47, 0.02, -0.54] },
@@ -78,32 +65,24 @@ pub fn row(subject: Subject) -> Option<PublishedRow> {
 }
 
 impl PublishedRow {
-    /// Its figures one by one.
-    fn figures(self) -> [Published; 3] {
-        let (model, n) = match self.subject {
-            Subject::Pooled => ("pooled", Some(1000)),
-            Subject::Single => ("single", None),
-            Subject::Mtlds(n) => ("mtlds", Some(n)),
-        };
-        std::array::from_fn(|k| Published { model, n, t: TIMES[k], rmse: self.rmse[k], nll: self.nll[k] })
+    /// RMSE and NLL after `seen` observations, where the table has them.
+    #[must_use]
+    pub fn at(&self, seen: usize) -> Option<[f64; 2]> {
+        let k = TIMES.iter().position(|&t| t == seen)?;
+        Some([self.rmse[k], self.nll[k]])
     }
 }
 
-/// All figures of the table, model by model.
-pub fn all() -> impl Iterator<Item = Published> {
-    TABLE.into_iter().flat_map(PublishedRow::figures)
-}
-
-/// The paper's figures for a model after `t` observations, where it has any; every recipe is an `mtlds`.
+/// The paper's RMSE and NLL for a model after `seen` observations, where it has any; every recipe is an MTLDS.
 #[must_use]
-pub fn published(kind: &CellKind, protocol: &Protocol, t: usize) -> Option<Published> {
-    let model = match kind {
-        CellKind::Oracle => return None,
-        CellKind::Pooled => "pooled",
-        CellKind::Single => "single",
-        CellKind::Mtlds { .. } => "mtlds",
+pub fn published(kind: &CellKind, protocol: &Protocol, seen: usize) -> Option<[f64; 2]> {
+    let subject = match kind {
+        CellKind::Pooled if protocol.pooled_size == POOLED_SIZE => Subject::Pooled,
+        CellKind::Oracle | CellKind::Pooled => return None,
+        CellKind::Single => Subject::Single,
+        CellKind::Mtlds { n, .. } => Subject::Mtlds(*n),
     };
-    all().find(|found| (found.model, found.n, found.t) == (model, kind.n(protocol), t))
+    row(subject)?.at(seen)
 }
 
 /// Whether the paper found an MTLDS learned from `n` sequences significantly better in RMSE than the
@@ -124,19 +103,21 @@ pub fn gaussian_entropy(std_dev: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::cell::Recipe;
-    use super::super::protocol::Scale;
     use super::*;
+    use crate::Scale;
 
     #[test]
     fn figures_stand_with_their_models() {
         let protocol = Protocol::new(Scale::Full, 1);
-        let mtlds = |n| CellKind::Mtlds { recipe: Recipe::ours(), n };
-        let rmse = |kind: &CellKind, t| published(kind, &protocol, t).map(|found| found.rmse);
+        let mtlds = |n| Recipe::Ours.mtlds(n);
+        let rmse = |kind: &CellKind, t| published(kind, &protocol, t).map(|[rmse, _]| rmse);
         assert_eq!(rmse(&mtlds(16), 20), Some(0.11));
         assert_eq!(rmse(&CellKind::Single, 40), Some(0.11));
         assert_eq!(rmse(&CellKind::Pooled, 10), Some(0.36));
         assert_eq!([rmse(&mtlds(2), 20), rmse(&mtlds(16), 30), rmse(&CellKind::Oracle, 10)], [None; 3]);
-        assert_eq!((all().count(), row(Subject::Mtlds(8))), (15, None));
+        assert_eq!((TABLE.len(), row(Subject::Mtlds(8))), (5, None));
+        let few = Protocol { pooled_size: 20, ..protocol.clone() };
+        assert_eq!(published(&CellKind::Pooled, &few, 10), None);
     }
 
     #[test]

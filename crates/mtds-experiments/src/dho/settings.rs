@@ -1,15 +1,15 @@
 //! How hard each model tries: all settings that a cell's result depends on, apart from the protocol.
 
+use mtds::Result;
 use mtds::baseline::{PooledSettings, Spread};
 use mtds::infer::Nuts;
-use mtds::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellKind, Recipe};
 use super::oracle::Oracle;
-use super::protocol::Scale;
 use super::recipe::paper::{self, Paper};
 use super::recipe::{Method, Ours};
+use crate::Scale;
 
 /// The settings of all models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl Settings {
     /// Those of the cells of `kind`.
     ///
     /// # Errors
-    /// [`Error::Unknown`] for a recipe that is not known.
+    /// None in practice: the numbers are literals.
     pub fn of(&self, kind: &CellKind) -> Result<CellSettings> {
         Ok(match kind {
             CellKind::Oracle => CellSettings::Oracle(self.oracle),
@@ -113,19 +113,16 @@ impl Settings {
                 CellSettings::Pooled { learning: Box::new(self.pooled.clone()), spread: self.pooled_spread }
             }
             CellKind::Single => CellSettings::Single(self.single.clone()),
-            CellKind::Mtlds { recipe, n } => CellSettings::Mtlds(self.method(recipe, *n)?),
+            CellKind::Mtlds { recipe: Recipe::Paper, .. } => {
+                CellSettings::Mtlds(Method::Paper(Box::new(self.paper.clone())))
+            }
+            CellKind::Mtlds { recipe: Recipe::Ours, n } => {
+                CellSettings::Mtlds(Method::Ours(Box::new(match &self.ours {
+                    OursScale::Full => Ours::full(*n)?,
+                    OursScale::Quick => Ours::quick(*n)?,
+                    OursScale::Exactly(ours) => (**ours).clone(),
+                })))
+            }
         })
-    }
-
-    fn method(&self, recipe: &Recipe, n: usize) -> Result<Method> {
-        match recipe.name() {
-            "paper" => Ok(Method::Paper(Box::new(self.paper.clone()))),
-            "ours" => Ok(Method::Ours(Box::new(match &self.ours {
-                OursScale::Full => Ours::full(n)?,
-                OursScale::Quick => Ours::quick(n)?,
-                OursScale::Exactly(ours) => (**ours).clone(),
-            }))),
-            name => Err(Error::Unknown { kind: "recipe", name: name.into(), known: "paper, ours".into() }),
-        }
     }
 }

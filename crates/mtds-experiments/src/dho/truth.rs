@@ -67,19 +67,12 @@ impl Terms<N_PARAMETERS> for Truth<'_> {
     }
 
     fn terms(&self, points: &[Point], range: Range<usize>) -> Vec<f64> {
-        let (width, constant) = (range.len(), self.log_constant());
+        let (outputs, constant) = (&self.outputs[range.clone()], self.log_constant());
         let scale = 1.0 / self.noise_std;
-        let mut terms = vec![0.0; points.len() * width];
-        for (block, out) in points.chunks(LANES).zip(terms.chunks_mut((LANES * width).max(1))) {
-            roll_out(block, range.end, |t, means| {
-                if t < range.start || self.outputs[t].is_nan() {
-                    return;
-                }
-                for (row, mean) in out.chunks_exact_mut(width).zip(means) {
-                    let r = (self.outputs[t] - mean) * scale;
-                    row[t - range.start] = constant - 0.5 * r * r;
-                }
-            });
+        let mut terms = mean_paths(points, range);
+        for (mean, y) in terms.iter_mut().zip(outputs.iter().cycle()) {
+            let r = (y - *mean) * scale;
+            *mean = if y.is_nan() { 0.0 } else { constant - 0.5 * r * r };
         }
         terms
     }

@@ -15,14 +15,16 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
+use mtds::evaluate::ScoreRow;
 use mtds::learn::{CodeUsage, Progress};
 use mtds::{Control, Result};
 use serde::{Deserialize, Serialize};
 
-pub use forecast::ScoreRow;
 pub use learn::{Learned, Way, learn};
 pub use recovery::RecoveryRow;
-pub use settings::{Patients, Scale, Settings};
+pub use settings::{Patients, Settings};
+
+pub use crate::Scale;
 
 /// What the experiment found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,9 +58,6 @@ pub fn run(settings: &Settings, observer: &mut dyn FnMut(&str, &Progress) -> Con
     for &way in &settings.ways {
         let learned = learn(way, settings, &patients.training, &mut |step| observer(way.name(), step))?;
         findings.scores.extend(forecast::scores(way.name(), &learned, settings, &patients)?);
-        if let Some(network) = &learned.network {
-            findings.scores.extend(forecast::network_scores(network, &learned, settings, &patients)?);
-        }
         findings.recovery.extend(recovery::rows(way.name(), &learned, settings, &patients)?);
         let row = |usage| UsageRow { method: way.name().into(), usage };
         findings.usage.extend(learned.usage.map(row));

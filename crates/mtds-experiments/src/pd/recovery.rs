@@ -9,6 +9,7 @@
 
 use mtds::family::Signal;
 use mtds::infer::Online;
+use mtds::predict::{explained_share, regressed_on_codes};
 use mtds::random::{Stream, stream};
 use mtds::{Error, Result, System};
 use mtds_data::pharmacodynamics::PatientParameters;
@@ -16,11 +17,6 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Learned, Patients, Settings};
-
-/// Folds of cross-validation.
-const FOLDS: usize = 5;
-/// Ridge that keeps a regression on unused dimensions solvable, relative to the number of patients.
-const RIDGE: f64 = 1e-6;
 
 /// How well one parameter is recovered after one way of learning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,14 +43,14 @@ pub(super) fn rows(
     let row = |(p, name): (usize, &&str)| {
         let truth: Vec<f64> = patients.truth.iter().map(|patient| patient.transformed()[p]).collect();
         let read: Vec<f64> = made.iter().map(|made| made[p]).collect();
-        RecoveryRow {
+        Ok(RecoveryRow {
             method: method.to_owned(),
             parameter: (*name).to_owned(),
-            r2_codes: explained(&truth, &cross_validated(&codes, &truth)),
-            r2_theta: explained(&truth, &read),
-        }
+            r2_codes: explained_share(&truth, &regressed_on_codes(&codes, &truth)?),
+            r2_theta: explained_share(&truth, &read),
+        })
     };
-    Ok(PatientParameters::TRANSFORMED.iter().enumerate().map(row).collect())
+    PatientParameters::TRANSFORMED.iter().enumerate().map(row).collect()
 }
 
 /// Posterior means given all steps.
@@ -75,7 +71,7 @@ fn codes(learned: &Learned, settings: &Settings, patients: &Patients) -> Result<
 
 /// log ν, log s, e and d of a code, in data units.
 fn effective(model: &System, code: &[f64]) -> Result<[f64; 4]> {
-    let theta = theta(model, code);
+    let theta = model.theta(code)?;
     let value = |block: &str| model.layout().block(block).map_or(f64::NAN, |b| theta[b.range().start]);
     let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
     let keep = 1.0 / (1.0 + (-value("decay")).exp());
@@ -87,75 +83,4 @@ fn effective(model: &System, code: &[f64]) -> Result<[f64; 4]> {
         value("effect") * scale,
         value("offset") * scale + offset,
     ])
-}
-
-/// θ = h_φ(z), raw.
-fn theta(model: &System, code: &[f64]) -> Vec<f64> {
-    let network = &model.spec().network;
-    let parameters: Vec<f64> = model.parameters().iter().map(|&x| f64::from(x)).collect();
-    let (phi, shared) = parameters.split_at(network.n_parameters());
-    let (mut tape, mut adapted) = (network.tape::<f64>(1), vec![0.0; network.d_out]);
-    network.forward(phi, code, (&mut tape, 0), &mut adapted);
-    let mut theta = vec![0.0; model.layout().d_theta()];
-    model.layout().assemble(&adapted, shared, &mut theta);
-    theta
-}
-
-/// R²; below zero where the mean would have been nearer.
-fn explained(truth: &[f64], found: &[f64]) -> f64 {
-    let mean = truth.iter().sum::<f64>() / truth.len() as f64;
-    let total: f64 = truth.iter().map(|p| (p - mean) * (p - mean)).sum();
-    let left: f64 = truth.iter().zip(found).map(|(p, q)| (p - q) * (p - q)).sum();
-    1.0 - left / total
-}
-
-/// What regressions on the other folds say of each value.
-pub(super) fn cross_validated(codes: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
-    let mut found = vec![0.0; values.len()];
-    for fold in 0..FOLDS {
-        let pairs = codes.iter().zip(values).enumerate();
-        let others: Vec<_> = pairs.filter(|(i, _)| i % FOLDS != fold).map(|(_, pair)| pair).collect();
-        let weights = least_squares(&others);
-        for i in (fold..values.len()).step_by(FOLDS) {
-            let terms = codes[i].iter().zip(&weights[1..]).map(|(z, w)| z * w);
-            found[i] = weights[0] + terms.sum::<f64>();
-        }
-    }
-    found
-}
-
-/// Intercept and weights, from the normal equations by elimination.
-fn least_squares(pairs: &[(&Vec<f64>, &f64)]) -> Vec<f64> {
-    let d = pairs.first().map_or(0, |(code, _)| code.len()) + 1;
-    // Rows of XᵀX with Xᵀy behind.
-    let mut rows = vec![vec![0.0; d + 1]; d];
-    for (code, value) in pairs {
-        let x: Vec<f64> = std::iter::once(1.0).chain(code.iter().copied()).collect();
-        for (row, a) in rows.iter_mut().zip(&x) {
-            let (squares, last) = row.split_at_mut(d);
-            squares.iter_mut().zip(&x).for_each(|(sum, b)| *sum += a * b);
-            last[0] += a * *value;
-        }
-    }
-    (1..d).for_each(|j| rows[j][j] += RIDGE * pairs.len() as f64);
-    eliminate(rows)
-}
-
-/// Solves the positive definite system whose right side is the last column.
-fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
-    let d = rows.len();
-    for pivot in 0..d {
-        let (above, below) = rows.split_at_mut(pivot + 1);
-        let source = &above[pivot];
-        for row in below {
-            let factor = row[pivot] / source[pivot];
-            row.iter_mut().zip(source).skip(pivot).for_each(|(x, s)| *x -= factor * s);
-        }
-    }
-    let mut weights = vec![0.0; d];
-    for j in (0..d).rev() {
-        let known: f64 = (j + 1..d).map(|k| rows[j][k] * weights[k]).sum();
-        weights[j] = (rows[j][d] - known) / rows[j][j];
-    }
-    weights
 }

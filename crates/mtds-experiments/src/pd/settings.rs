@@ -6,16 +6,7 @@ use mtds_data::pharmacodynamics::{PatientParameters, Pharmacodynamics};
 use serde::{Deserialize, Serialize};
 
 use super::Way;
-
-/// How much of the experiment is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scale {
-    /// In minutes.
-    Quick,
-    /// The figures that are quoted.
-    Full,
-}
+use crate::Scale;
 
 /// Settings of the experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! The findings as one document and as plain tables.
 
-use super::{Findings, RecoveryRow, ScoreRow, Settings};
-use mtds_report::text::{Align, TextTable, estimate, percent};
-use mtds_report::usage;
+use super::{Findings, RecoveryRow, Settings};
+use mtds_report::text::{Align, TextTable};
+use mtds_report::{scores, usage};
 use serde_json::{Value, json};
 
 impl Findings {
@@ -23,7 +23,8 @@ impl Findings {
     /// The findings as plain tables.
     #[must_use]
     pub fn summary(&self) -> String {
-        let mut text = score_table(&self.scores);
+        let table = scores::table(&self.scores);
+        let mut text = format!("forecasts of the rest of held-out patients\n{table}");
         text.push_str("\nvariance of true parameters explained by codes, given all steps (cross-validated), and by θ itself\n");
         text.push_str(&recovery_table(&self.recovery));
         for row in &self.usage {
@@ -32,28 +33,6 @@ impl Findings {
         }
         text
     }
-}
-
-fn score_table(rows: &[ScoreRow]) -> String {
-    let mut table = TextTable::new(&[
-        ("method", Align::Left),
-        ("seen", Align::Right),
-        ("RMSE", Align::Right),
-        ("NLL", Align::Right),
-        ("in 80%", Align::Right),
-    ]);
-    let nan = f64::NAN;
-    for row in rows {
-        table.push(vec![
-            row.method.clone(),
-            row.t.to_string(),
-            estimate(row.rmse, row.rmse_se.unwrap_or(nan), 2),
-            estimate(row.nll, row.nll_se.unwrap_or(nan), 2),
-            percent(row.cover80),
-        ]);
-    }
-    let n = rows.first().map_or(0, |row| row.n);
-    format!("forecasts of the rest of {n} held-out patients\n{}", table.render())
 }
 
 fn recovery_table(rows: &[RecoveryRow]) -> String {

@@ -14,7 +14,6 @@
 //! have moved often enough, so their length changes from stage to stage, and a chain's start is left out.
 
 mod chains;
-mod prior;
 mod sampler;
 mod settings;
 mod weights;
@@ -28,6 +27,7 @@ use mtds::random::Random;
 use mtds::{Error, Result};
 
 pub use settings::Settings;
+pub(crate) use weights::log_mean_exp;
 pub use weights::systematic;
 
 /// A likelihood made of terms, one per observation, over points u of the unit cube.

@@ -5,7 +5,6 @@ use mtds::{Error, Result};
 use rand::RngExt;
 
 use super::chains::{Chains, Ended};
-use super::prior::sobol_points;
 use super::weights::{log_mean_exp, normalised, systematic, tempered_ess};
 use super::{Reach, Settings, Stop, Terms, Work};
 
@@ -144,4 +143,17 @@ impl<'a, const D: usize, L: Terms<D>> Sampler<'a, D, L> {
         self.log_weights = vec![0.0; self.points.len()];
         self.least_ess = self.settings.ess_share * self.points.len() as f64;
     }
+}
+
+/// Even draws of the prior, `n` of at most 65 536: scrambled Sobol points of the unit cube under a random shift. Every one of them is
+/// uniform, together they are spread evenly.
+fn sobol_points<const D: usize>(n: usize, random: &mut Random) -> Vec<[f64; D]> {
+    let scramble: u32 = random.random();
+    // The generator has 24 bits; the shift fills the rest.
+    let shift: [f64; D] = std::array::from_fn(|_| random.random());
+    let coordinate = |m: usize, d: usize| {
+        let u = f64::from(sobol_burley::sample(m as u32, d as u32, scramble)) + shift[d];
+        u - u.floor()
+    };
+    (0..n).map(|m| std::array::from_fn(|d| coordinate(m, d))).collect()
 }

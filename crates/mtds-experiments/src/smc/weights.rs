@@ -1,7 +1,7 @@
 //! Weights in logarithms: effective sample size, mean, and systematic resampling.
 
 /// log of the mean of exp(xᵢ); xᵢ finite and at least one.
-pub(super) fn log_mean_exp(values: &[f64]) -> f64 {
+pub(crate) fn log_mean_exp(values: &[f64]) -> f64 {
     let largest = values.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
     let total: f64 = values.iter().map(|value| (value - largest).exp()).sum();
     largest + (total / values.len() as f64).ln()

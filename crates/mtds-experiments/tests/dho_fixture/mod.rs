@@ -1,9 +1,11 @@
 //! A made-up but plausible result of the oscillator experiment, at full scale.
 
 use crate::noise::Noise;
-use mtds_experiments::dho::report::{DhoReport, Examples, PredictivePanel, RecipeLabel, SamplePanel};
+use mtds::predict::{Coverage, SequenceScore};
+use mtds_experiments::dho::illustration::{Illustration, Interval, Samples};
+use mtds_experiments::dho::report::{DhoReport, Examples};
 use mtds_experiments::dho::{
-    Assembly, CellId, CellKind, CellResult, ForecastScore, Protocol, Recipe, Scale, SequenceResult, assemble,
+    Assembly, CellId, CellKind, CellResult, MonteCarloErrors, Protocol, Recipe, Scale, assemble,
 };
 
 /// All that a report borrows from.
@@ -21,8 +23,7 @@ impl Fixture {
 
     /// The experiment of a protocol, less the cells that `is_missing`.
     pub fn of(protocol: Protocol, is_missing: impl Fn(&CellId) -> bool) -> Self {
-        let recipes = ["paper", "ours"].map(|name| Recipe::new(name).expect("a plain name"));
-        let kinds = CellKind::all(&protocol, &recipes);
+        let kinds = CellKind::all(&protocol, &Recipe::ALL);
         let ids = kinds.iter().flat_map(|kind| kind.cells(&protocol)).filter(|id| !is_missing(id));
         let cells: Vec<_> = ids.map(|id| cell(id, &protocol)).collect();
         let assembly = assemble(&protocol, &kinds, &cells).expect("cells of this protocol");
@@ -30,21 +31,14 @@ impl Fixture {
     }
 
     pub fn report(&self) -> DhoReport<'_> {
-        let recipe = |name: &str, label: &str| RecipeLabel { name: name.into(), label: label.into() };
         DhoReport {
             protocol: &self.protocol,
             assembly: &self.assembly,
             cells: &self.cells,
-            recipes: vec![recipe("paper", "paper's recipe"), recipe("ours", "our recipe")],
+            recipes: Recipe::ALL.to_vec(),
             examples: examples(),
-            samples: vec![sample_panel("test sequence 1", 3), sample_panel("test sequence 2", 4)],
-            predictives: [("test sequence 1", 3), ("test sequence 2", 4)]
-                .iter()
-                .flat_map(|(member, seed)| {
-                    [("MTLDS-4", 1.0), ("Oracle", 0.5)]
-                        .map(|(model, width)| predictive(member, model, *seed, width))
-                })
-                .collect(),
+            illustrated: Some(("MTLDS-4".into(), vec![illustration(0, 1.0), illustration(1, 1.0)])),
+            exact: vec![illustration(0, 0.5), illustration(1, 0.5)],
             settings: pairs(&[
                 ("scale", "full"),
                 ("seed", "1"),
@@ -70,7 +64,7 @@ fn level(kind: &CellKind) -> ([f64; 3], [f64; 3], f64) {
         CellKind::Pooled => ([0.36, 0.34, 0.29], [0.38, 0.34, 0.22], 160.0),
         CellKind::Single => ([0.43, 0.36, 0.10], [1.98, 1.24, -0.37], 0.0),
         CellKind::Mtlds { recipe, n } => {
-            let (own, scale) = if recipe.name() == "paper" { (0.35, 1.6) } else { (0.0, 1.0) };
+            let (own, scale) = if *recipe == Recipe::Paper { (0.35, 1.6) } else { (0.0, 1.0) };
             let far = scale * 8.0 / (*n as f64).powf(1.1);
             let rmse = [0.15 + 0.05 * far, 0.075 + 0.035 * far, 0.055 + 0.02 * far];
             (
@@ -86,29 +80,37 @@ fn cell(id: CellId, protocol: &Protocol) -> CellResult {
     let seed = id.to_string().bytes().fold(11u64, |seed, b| seed.wrapping_mul(31).wrapping_add(u64::from(b)));
     let mut noise = Noise(seed);
     let (rmse, nll, gap) = level(&id.kind);
-    let is_oracle = id.kind == CellKind::Oracle;
-    let sequences = (0..protocol.n_test).map(|i| {
+    let n = protocol.n_test;
+    let mut scores = vec![vec![]; protocol.seen.len()];
+    let mut evidences = vec![];
+    for i in 0..n {
         let shared = Noise(1000 * id.repetition as u64 + i as u64).normal();
-        let scores = protocol.seen.iter().enumerate().map(|(k, t)| ForecastScore {
-            t: *t,
-            rmse: 0.047 + (rmse[k] - 0.047) * (0.55 * noise.normal() + 0.2 * shared - 0.17).exp(),
-            nll: nll[k] + (nll[k] + 1.6) * (0.3 * (noise.normal() + shared)).max(-0.8),
-            crps: 0.55 * rmse[k],
-            cover50: (0.49 + 0.1 * noise.normal()).clamp(0.0, 1.0),
-            cover80: (0.79 + 0.08 * noise.normal()).clamp(0.0, 1.0),
-            cover95: (0.945 + 0.04 * noise.normal()).clamp(0.0, 1.0),
-            rmse_mc_se: is_oracle.then_some(0.002),
-            nll_mc_se: is_oracle.then_some(0.01),
-        });
-        SequenceResult {
-            scores: scores.collect(),
-            log_evidence: (id.kind != CellKind::Single)
-                .then(|| 100.0 + 5.0 * shared - gap * (1.0 + 0.3 * noise.normal().abs())),
-            log_evidence_mc_se: is_oracle.then_some(0.05),
+        for (k, of_time) in scores.iter_mut().enumerate() {
+            let (rmse, crps) = (
+                0.047 + (rmse[k] - 0.047) * (0.55 * noise.normal() + 0.2 * shared - 0.17).exp(),
+                0.55 * rmse[k],
+            );
+            let nll = nll[k] + (nll[k] + 1.6) * (0.3 * (noise.normal() + shared)).max(-0.8);
+            let coverage =
+                [(0.5, 0.49, 0.1), (0.8, 0.79, 0.08), (0.95, 0.945, 0.04)].map(|(level, mean, spread)| {
+                    Coverage { level, share: (mean + spread * noise.normal()).clamp(0.0, 1.0) }
+                });
+            let (n_observed, coverage, pit) = (protocol.n_time - protocol.seen[k], coverage.to_vec(), vec![]);
+            of_time.push(SequenceScore { n_observed, rmse, nll, crps, coverage, pit });
         }
-    });
-    let (sequences, protocol) = (sequences.collect(), protocol.clone());
-    CellResult { cell: id, protocol, sequences, illustrations: vec![], seconds: 10.0 }
+        evidences.push(100.0 + 5.0 * shared - gap * (1.0 + 0.3 * noise.normal().abs()));
+    }
+    CellResult {
+        monte_carlo: (id.kind == CellKind::Oracle).then(|| MonteCarloErrors {
+            rmse: vec![vec![0.002; n]; scores.len()],
+            nll: vec![vec![0.01; n]; scores.len()],
+            log_evidence: vec![0.05; n],
+        }),
+        scores,
+        log_evidences: (id.kind != CellKind::Single).then_some(evidences),
+        seconds: 10.0,
+        ..CellResult::new(id, protocol.clone())
+    }
 }
 
 /// A member of the family, as the paper makes them.
@@ -135,9 +137,15 @@ fn examples() -> Examples {
     Examples { training: (100..104).map(member).collect(), test: (3..5).map(member).collect(), gallery }
 }
 
-fn sample_panel(name: &str, seed: u64) -> SamplePanel {
-    let outputs = member(seed);
-    let mut noise = Noise(seed);
+/// A test sequence as a model sees it whose intervals are `width` of the usual.
+fn illustration(sequence: usize, width: f64) -> Illustration {
+    let outputs = member(3 + sequence as u64);
+    let (samples, interval) = (Some(samples(sequence, &outputs)), Some(interval(&outputs, width)));
+    Illustration { sequence, outputs, samples, interval }
+}
+
+fn samples(sequence: usize, outputs: &[f64]) -> Samples {
+    let mut noise = Noise(3 + sequence as u64);
     let draws = (0..30).map(|_| {
         let (drift, level) = (0.35 * noise.normal(), 0.4 * noise.normal());
         let wander = |(i, y): (usize, &f64)| {
@@ -147,23 +155,13 @@ fn sample_panel(name: &str, seed: u64) -> SamplePanel {
         };
         outputs[15..].iter().enumerate().map(wander).collect()
     });
-    let draws = draws.collect();
-    SamplePanel { member: name.into(), model: "MTLDS-4".into(), seen: 15, draws, outputs }
+    Samples { seen: 15, draws: draws.collect() }
 }
 
-fn predictive(name: &str, model: &str, seed: u64, width: f64) -> PredictivePanel {
-    let outputs = member(seed);
+fn interval(outputs: &[f64], width: f64) -> Interval {
     let around = |i: usize| &outputs[i - 1..(i + 2).min(outputs.len())];
     let mean: Vec<f64> = (30..80).map(|i| around(i).iter().sum::<f64>() / around(i).len() as f64).collect();
     let spread = |i: usize| 0.1 + width * 0.25 * (i as f64 / 20.0).min(1.0) * (-(i as f64) / 60.0).exp();
     let edge = |sign: f64| mean.iter().enumerate().map(|(i, m)| m + sign * spread(i)).collect();
-    PredictivePanel {
-        member: name.into(),
-        model: model.into(),
-        seen: 30,
-        lower: edge(-1.0),
-        upper: edge(1.0),
-        mean: mean.clone(),
-        outputs,
-    }
+    Interval { seen: 30, lower: edge(-1.0), upper: edge(1.0), mean: mean.clone() }
 }

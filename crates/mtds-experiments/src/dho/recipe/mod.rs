@@ -4,9 +4,7 @@
 //! |---|---|
 //! | [`paper`] | that of Bird & Williams (2020), as printed |
 //! | [`ours`] | this project's |
-//! | [`mod@elbo`] | the paper's model, learned by the evidence lower bound |
 
-pub mod elbo;
 pub mod ours;
 pub mod paper;
 
@@ -15,7 +13,6 @@ use mtds::learn::Progress;
 use mtds::{Control, Result};
 use serde::{Deserialize, Serialize};
 
-pub use elbo::Elbo;
 pub use ours::Ours;
 pub use paper::Paper;
 
@@ -29,8 +26,6 @@ pub enum Method {
     Paper(Box<Paper>),
     /// This project's.
     Ours(Box<Ours>),
-    /// The paper's model by the evidence lower bound.
-    Elbo(Box<Elbo>),
 }
 
 /// What was learned.
@@ -59,7 +54,6 @@ pub fn learn(
     match method {
         Method::Paper(paper) => paper.learn(training, seed, observer),
         Method::Ours(ours) => ours.learn(training, seed, observer),
-        Method::Elbo(elbo) => elbo.learn(training, seed, observer),
     }
 }
 

@@ -93,8 +93,8 @@ impl Paper {
         let mut trainer = self.trainer(training, seed)?;
         let Outcome { parameters, history, .. } = trainer.run(observer)?;
         let model = trainer.objective().model().clone().with_parameters(parameters)?;
-        let bounds = history.steps().iter().map(|record| (0, record.step, record.bound)).collect();
         let online = self.online_for(&model)?;
+        let bounds = history.steps().iter().map(|record| (0, record.step, record.bound)).collect();
         Ok(Learned { members: vec![Candidate::new(model, online)], evidence_power: 1.0, bounds })
     }
 
@@ -126,7 +126,10 @@ impl Paper {
     }
 
     /// Inference with the noise as the paper believes it to be, said relative to the learned one.
-    pub(super) fn online_for(&self, model: &System) -> Result<Online> {
+    ///
+    /// # Errors
+    /// A model without noise of its own.
+    pub fn online_for(&self, model: &System) -> Result<Online> {
         let learned = model.block_values("noise").ok_or_else(no_noise)?[0];
         let noise = NoiseBelief::Uncertain { mean: self.log_noise.0 - learned, std_dev: self.log_noise.1 };
         Ok(Online { noise, ..self.online.clone() })

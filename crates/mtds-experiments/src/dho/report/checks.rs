@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::dho::compare::{Score, Unit};
-use crate::dho::{Comparison, Finding};
+use crate::dho::{CellKind, Comparison, Finding, Recipe};
 
-use super::names::{full_name, model_name, shown_sizes};
-use super::{DhoReport, RecipeLabel};
+use super::DhoReport;
+use super::names::{full_name, label, model_name, shown_sizes};
 use crate::dho::published::{self, Subject};
 use mtds_report::chart::scale::short_number;
 use mtds_report::page::{Better, Block, Cell, Column, Group, Table};
@@ -21,9 +21,9 @@ pub(super) fn significance(report: &DhoReport<'_>) -> Block {
     if report.assembly.comparisons.is_empty() {
         return Block::Text("Tests of significance: none yet, they need an MTLDS and a baseline.".into());
     }
-    let against = [("pooled", Subject::Pooled), ("single", Subject::Single)];
-    let groups = against.into_iter().flat_map(|baseline| {
-        report.recipes.iter().map(move |recipe| significance_group(report, recipe, baseline))
+    let against = [(CellKind::Pooled, Subject::Pooled), (CellKind::Single, Subject::Single)];
+    let groups = against.iter().flat_map(|(baseline, subject)| {
+        report.recipes.iter().map(move |recipe| significance_group(report, *recipe, baseline, *subject))
     });
     Block::Table(Table {
         caption: format!(
@@ -45,36 +45,37 @@ fn significance_columns() -> Vec<Column> {
     columns
 }
 
-fn significance_group(report: &DhoReport<'_>, recipe: &RecipeLabel, baseline: (&str, Subject)) -> Group {
-    let sizes = shown_sizes(report.protocol);
-    let is_shown = |c: &&Comparison| {
-        c.against == baseline.0
-            && c.model == recipe.model()
-            && c.unit == Unit::Repetition
-            && c.n.is_some_and(|n| sizes.contains(&n))
-    };
+fn significance_group(
+    report: &DhoReport<'_>,
+    recipe: Recipe,
+    baseline: &CellKind,
+    subject: Subject,
+) -> Group {
+    let shown: Vec<CellKind> = shown_sizes(report.protocol).into_iter().map(|n| recipe.mtlds(n)).collect();
+    let is_shown =
+        |c: &&Comparison| c.against == *baseline && c.unit == Unit::Repetition && shown.contains(&c.method);
     let rows = report.assembly.comparisons.iter().filter(is_shown);
     Group {
-        label: format!("{}, against {}", recipe.label, model_name(baseline.0, None)),
-        rows: rows.map(|comparison| significance_cells(report, comparison, baseline.1)).collect(),
+        label: format!("{}, against {}", label(recipe), model_name(baseline)),
+        rows: rows.map(|comparison| significance_cells(report, comparison, subject)).collect(),
     }
 }
 
 fn significance_cells(report: &DhoReport<'_>, comparison: &Comparison, subject: Subject) -> Vec<Cell> {
     let is_twin = |c: &&Comparison| {
         c.unit == Unit::Sequence
-            && (&c.model, c.n, &c.against, c.t)
-                == (&comparison.model, comparison.n, &comparison.against, comparison.t)
+            && (&c.method, &c.against, c.seen) == (&comparison.method, &comparison.against, comparison.seen)
     };
     let by_sequence = report.assembly.comparisons.iter().find(is_twin);
     let welch = |c: Option<&Comparison>| p_value(c.and_then(|c| c.welch).map(|test| test.p_value));
     let mann_whitney =
         |c: Option<&Comparison>| p_value(c.and_then(|c| c.mann_whitney).map(|test| test.p_value));
-    let papers = comparison.n.and_then(|n| published::is_better(n, comparison.t, subject));
+    let n = comparison.method.n(report.protocol);
+    let papers = n.and_then(|n| published::is_better(n, comparison.seen, subject));
     let papers = papers.map_or("–", |is_better| if is_better { "better" } else { "cannot tell" });
     vec![
-        Cell::Text(model_name(&comparison.model, comparison.n)),
-        Cell::Words(comparison.t.to_string()),
+        Cell::Text(model_name(&comparison.method)),
+        Cell::Words(comparison.seen.to_string()),
         Cell::Number(comparison.difference),
         welch(Some(comparison)),
         mann_whitney(Some(comparison)),
@@ -134,21 +135,21 @@ pub(super) fn findings(report: &DhoReport<'_>) -> Block {
         ],
         groups: vec![Group {
             label: String::new(),
-            rows: report.assembly.findings.iter().map(|finding| finding_cells(report, finding)).collect(),
+            rows: report.assembly.findings.iter().map(finding_cells).collect(),
         }],
     })
 }
 
-fn finding_cells(report: &DhoReport<'_>, finding: &Finding) -> Vec<Cell> {
+fn finding_cells(finding: &Finding) -> Vec<Cell> {
     let score = match finding.score {
         Score::Rmse => "RMSE",
         Score::Nll => "NLL",
         Score::LogEvidence => "negative log evidence",
     };
     vec![
-        Cell::Text(full_name(report, &finding.model, finding.n)),
+        Cell::Text(full_name(&finding.method)),
         Cell::Words(score.into()),
-        Cell::Words(finding.t.map_or("all".into(), |t| t.to_string())),
+        Cell::Words(finding.seen.map_or("all".into(), |t| t.to_string())),
         Cell::Estimate(finding.excess, finding.sampling_se.unwrap_or(f64::NAN)),
         Cell::Number(finding.monte_carlo_se),
         Cell::Number(finding.sampling_se.map_or(f64::NAN, |se| finding.excess / se)),
@@ -157,21 +158,20 @@ fn finding_cells(report: &DhoReport<'_>, finding: &Finding) -> Vec<Cell> {
 
 /// Cells without which the tables are not whole, one line per model; nothing where all are there.
 pub(super) fn missing(report: &DhoReport<'_>) -> Option<Block> {
-    let mut by_model: BTreeMap<(String, Option<usize>), Vec<usize>> = BTreeMap::new();
+    let mut by_kind: BTreeMap<&CellKind, Vec<usize>> = BTreeMap::new();
     for id in &report.assembly.missing {
-        let key = (id.kind.model(), id.kind.n(report.protocol));
-        by_model.entry(key).or_default().push(id.repetition + 1);
+        by_kind.entry(&id.kind).or_default().push(id.repetition + 1);
     }
-    let line = |((model, n), repetitions): ((String, Option<usize>), Vec<usize>)| {
+    let line = |(kind, repetitions): (&CellKind, Vec<usize>)| {
         let which = if repetitions.len() == report.protocol.repetitions {
             "all repetitions".into()
         } else {
             let list: Vec<String> = repetitions.iter().map(|r| short_number(*r as f64, 0)).collect();
             format!("repetition {}", list.join(", "))
         };
-        (full_name(report, &model, n), which)
+        (full_name(kind), which)
     };
-    (!by_model.is_empty()).then(|| Block::Settings(by_model.into_iter().map(line).collect()))
+    (!by_kind.is_empty()).then(|| Block::Settings(by_kind.into_iter().map(line).collect()))
 }
 
 #[cfg(test)]
@@ -181,10 +181,9 @@ mod tests {
 
     fn comparison(difference: f64, p: Option<(f64, f64)>) -> Comparison {
         Comparison {
-            model: "mtlds-paper".into(),
-            n: Some(4),
-            against: "pooled".into(),
-            t: 10,
+            method: Recipe::Paper.mtlds(4),
+            against: CellKind::Pooled,
+            seen: 10,
             unit: Unit::Repetition,
             difference,
             welch: p.map(|p| Welch { statistic: 0.0, degrees_of_freedom: 9.0, p_value: p.0 }),

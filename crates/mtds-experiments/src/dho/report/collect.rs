@@ -1,9 +1,10 @@
 //! What the page shows, collected from cells, assembly and protocol.
 
-use super::{DhoReport, Examples, PredictivePanel, RecipeLabel, SamplePanel};
+use super::names::{full_name, label};
+use super::{DhoReport, Examples};
 use crate::Result;
 use crate::dho::illustration::{REPETITION, SHOWN};
-use crate::dho::{CellKind, CellResult, Experiment, Illustration, Outcome, Protocol, Scale};
+use crate::dho::{CellKind, CellResult, Experiment, Outcome, Protocol, Recipe, Scale};
 use mtds_report::page::Page;
 
 /// Training sequences that are shown large, and more members in small.
@@ -19,38 +20,26 @@ impl Outcome<'_> {
     /// A protocol whose sequences cannot be drawn.
     pub fn page(&self, out: &str) -> Result<Page> {
         let Experiment { protocol, kinds, .. } = self.experiment;
-        let recipes = recipes(kinds);
+        let is_there = |recipe: &Recipe| kinds.iter().any(|kind| is_of(kind, *recipe));
+        let recipes: Vec<Recipe> = Recipe::ALL.into_iter().filter(is_there).collect();
         let model = illustrated_model(self, &recipes);
         let oracle = self
             .cells
             .iter()
             .find(|cell| cell.cell.kind == CellKind::Oracle && cell.cell.repetition == REPETITION);
-        let shown = [model, oracle.map(|cell| (cell, "Oracle".to_owned()))];
         Ok(super::page(&DhoReport {
             protocol,
             assembly: &self.assembly,
             cells: &self.cells,
             examples: examples(protocol)?,
-            samples: shown[0].iter().flat_map(|(cell, name)| samples(cell, name)).collect(),
-            predictives: predictives(&shown.into_iter().flatten().collect::<Vec<_>>()),
+            illustrated: model.map(|(cell, name)| (name, cell.illustrations.clone())),
+            exact: oracle.map_or(vec![], |cell| cell.illustrations.clone()),
             settings: settings(self.experiment),
-            timings: timings(self, &recipes),
+            timings: timings(self),
             commands: commands(protocol, out, &recipes),
             recipes,
         }))
     }
-}
-
-/// The recipes of the table, the paper's first.
-fn recipes(kinds: &[CellKind]) -> Vec<RecipeLabel> {
-    let is_there = |name: &str| {
-        kinds.iter().any(|kind| matches!(kind, CellKind::Mtlds { recipe, .. } if recipe.name() == name))
-    };
-    [("paper", "paper's recipe"), ("ours", "our recipe")]
-        .into_iter()
-        .filter(|(name, _)| is_there(name))
-        .map(|(name, label)| RecipeLabel { name: name.into(), label: label.into() })
-        .collect()
 }
 
 /// Members of the family from the first repetition. All cells of this run are scored by now, so test sequences may be seen.
@@ -64,55 +53,14 @@ fn examples(protocol: &Protocol) -> Result<Examples> {
 
 /// The multi-task system whose forecasts are shown, and its name: of the last recipe that has one, at the paper's size
 /// where that is there.
-fn illustrated_model<'a>(
-    outcome: &'a Outcome<'_>,
-    recipes: &[RecipeLabel],
-) -> Option<(&'a CellResult, String)> {
+fn illustrated_model<'a>(outcome: &'a Outcome<'_>, recipes: &[Recipe]) -> Option<(&'a CellResult, String)> {
     let size = |cell: &&CellResult| cell.cell.kind.n(&cell.protocol).unwrap_or(0);
-    recipes.iter().rev().find_map(|label| {
-        let is_of =
-            |kind: &CellKind| matches!(kind, CellKind::Mtlds { recipe, .. } if recipe.name() == label.name);
-        let found = outcome.cells.iter().filter(|c| is_of(&c.cell.kind) && !c.illustrations.is_empty());
+    recipes.iter().rev().find_map(|&recipe| {
+        let is_it = |c: &&CellResult| is_of(&c.cell.kind, recipe) && !c.illustrations.is_empty();
+        let found = outcome.cells.iter().filter(is_it);
         let nearest = found.min_by_key(|cell| size(cell).abs_diff(ILLUSTRATED_SIZE))?;
-        Some((nearest, format!("MTLDS-{}, {}", size(&nearest), label.label)))
+        Some((nearest, full_name(&nearest.cell.kind)))
     })
-}
-
-fn member(illustration: &Illustration) -> String {
-    format!("test sequence {}", illustration.sequence + 1)
-}
-
-fn samples(cell: &CellResult, model: &str) -> Vec<SamplePanel> {
-    let panel = |one: &Illustration| {
-        let samples = one.samples.clone()?;
-        let (seen, draws) = (samples.seen, samples.draws);
-        Some(SamplePanel {
-            member: member(one),
-            model: model.into(),
-            seen,
-            outputs: one.outputs.clone(),
-            draws,
-        })
-    };
-    cell.illustrations.iter().filter_map(panel).collect()
-}
-
-/// Sequence by sequence, all models of each.
-fn predictives(shown: &[(&CellResult, String)]) -> Vec<PredictivePanel> {
-    let panel = |i: usize, (cell, model): &(&CellResult, String)| {
-        let one = cell.illustrations.get(i)?;
-        let interval = one.interval.clone()?;
-        Some(PredictivePanel {
-            member: member(one),
-            model: model.clone(),
-            seen: interval.seen,
-            outputs: one.outputs.clone(),
-            mean: interval.mean,
-            lower: interval.lower,
-            upper: interval.upper,
-        })
-    };
-    (0..SHOWN).flat_map(|i| shown.iter().filter_map(move |model| panel(i, model))).collect()
 }
 
 fn settings(experiment: &Experiment) -> Vec<(String, String)> {
@@ -146,17 +94,14 @@ fn settings(experiment: &Experiment) -> Vec<(String, String)> {
 }
 
 /// Seconds of all cells of a model together, as of the clock of the run that computed them.
-fn timings(outcome: &Outcome<'_>, recipes: &[RecipeLabel]) -> Vec<(String, f64)> {
+fn timings(outcome: &Outcome<'_>) -> Vec<(String, f64)> {
     let mut timings: Vec<(String, f64)> = vec![];
     for cell in &outcome.cells {
         let stage = match &cell.cell.kind {
             CellKind::Oracle => "oracle".into(),
             CellKind::Pooled => "pooled".into(),
             CellKind::Single => "STL".into(),
-            CellKind::Mtlds { recipe, .. } => {
-                let label = recipes.iter().find(|label| label.name == recipe.name());
-                format!("MTLDS, {}", label.map_or(recipe.name(), |label| &label.label))
-            }
+            CellKind::Mtlds { recipe, .. } => format!("MTLDS, {}", label(*recipe)),
         };
         match timings.iter_mut().find(|(name, _)| *name == stage) {
             Some((_, total)) => *total += cell.seconds,
@@ -166,9 +111,9 @@ fn timings(outcome: &Outcome<'_>, recipes: &[RecipeLabel]) -> Vec<(String, f64)>
     timings.into_iter().map(|(stage, secs)| (format!("{stage}, all cells"), secs)).collect()
 }
 
-fn commands(protocol: &Protocol, out: &str, recipes: &[RecipeLabel]) -> Vec<(String, String)> {
+fn commands(protocol: &Protocol, out: &str, recipes: &[Recipe]) -> Vec<(String, String)> {
     let recipe = match recipes {
-        [one] => format!(" --recipe {}", one.name),
+        [one] => format!(" --recipe {}", one.name()),
         _ => String::new(),
     };
     let command = |scale: Scale, out: &str| {
@@ -180,4 +125,8 @@ fn commands(protocol: &Protocol, out: &str, recipes: &[RecipeLabel]) -> Vec<(Str
         commands.push((command(Scale::Full, "mtds-dho-full"), "the whole experiment, in hours".into()));
     }
     commands
+}
+
+fn is_of(kind: &CellKind, of: Recipe) -> bool {
+    matches!(kind, CellKind::Mtlds { recipe, .. } if *recipe == of)
 }

@@ -6,10 +6,10 @@
 //!
 //! The bands are those of Kass & Raftery (1995), Bayes Factors, JASA 90, whose table has 2 log B.
 
-use crate::dho::EvidenceGap;
+use crate::dho::{CellKind, EvidenceGap, Recipe};
 
-use super::names::recipe_colour;
-use super::{DhoReport, RecipeLabel};
+use super::DhoReport;
+use super::names::{label, recipe_colour};
 use mtds_report::chart::{BoxGroup, Boxes, Picture, Range, Reference, Words, Zone};
 use mtds_report::page::{Better, Block, Cell, Column, Figure, Group, Section, Table};
 
@@ -52,16 +52,16 @@ pub(super) fn band_name(difference: f64) -> &'static str {
 }
 
 /// The gap of a recipe at a training size.
-pub(super) fn gap_of<'a>(report: &DhoReport<'a>, recipe: &RecipeLabel, n: usize) -> Option<&'a EvidenceGap> {
-    let assembly = report.assembly;
-    assembly.evidence_gaps.iter().find(|gap| gap.model == recipe.model() && gap.n == Some(n))
+pub(super) fn gap_of<'a>(report: &DhoReport<'a>, recipe: Recipe, n: usize) -> Option<&'a EvidenceGap> {
+    let (assembly, kind) = (report.assembly, recipe.mtlds(n));
+    assembly.evidence_gaps.iter().find(|gap| gap.method == kind)
 }
 
 fn learned_gaps<'a>(report: &'a DhoReport<'_>) -> impl Iterator<Item = &'a EvidenceGap> {
     report
         .recipes
         .iter()
-        .flat_map(|recipe| report.protocol.training_sizes.iter().filter_map(|n| gap_of(report, recipe, *n)))
+        .flat_map(|recipe| report.protocol.training_sizes.iter().filter_map(|n| gap_of(report, *recipe, *n)))
 }
 
 /// From a little below the smallest difference, which chance can make negative.
@@ -74,8 +74,8 @@ fn near_range(report: &DhoReport<'_>) -> Range {
 /// The full range without one of its own, else with bands.
 fn picture(report: &DhoReport<'_>, near: Option<Range>) -> Picture {
     let sizes = &report.protocol.training_sizes;
-    let group = |(i, recipe): (usize, &RecipeLabel)| BoxGroup {
-        label: recipe.label.clone(),
+    let group = |(i, &recipe): (usize, &Recipe)| BoxGroup {
+        label: label(recipe).into(),
         colour: recipe_colour(i).into(),
         samples: sizes
             .iter()
@@ -108,16 +108,16 @@ fn zones(shown: Range) -> Vec<Zone> {
 
 fn table(report: &DhoReport<'_>) -> Table {
     let columns = std::iter::once(Column::names("Training sequences N"))
-        .chain(report.recipes.iter().map(|recipe| Column::score(&recipe.label, Better::Neither, 2)));
+        .chain(report.recipes.iter().map(|recipe| Column::score(label(*recipe), Better::Neither, 2)));
     let row = |n: &usize| {
-        let cell = |recipe: &RecipeLabel| match gap_of(report, recipe, *n) {
+        let cell = |&recipe: &Recipe| match gap_of(report, recipe, *n) {
             Some(gap) => Cell::Estimate(gap.gap.mean, gap.gap.std_error.unwrap_or(f64::NAN)),
             None => Cell::Number(f64::NAN),
         };
         std::iter::once(Cell::Text(n.to_string())).chain(report.recipes.iter().map(cell)).collect()
     };
     let rows = report.protocol.training_sizes.iter().map(row).collect();
-    let pooled = report.assembly.evidence_gaps.iter().find(|gap| gap.model == "pooled");
+    let pooled = report.assembly.evidence_gaps.iter().find(|gap| gap.method == CellKind::Pooled);
     let aside = pooled
         .map_or(String::new(), |gap| format!(" The pooled model, for comparison: {:.1}.", gap.gap.mean));
     Table {

@@ -1,6 +1,7 @@
 //! Single sequences: what a model thinks may come next, and how sure it is.
 
-use super::{DhoReport, PredictivePanel, SamplePanel};
+use super::DhoReport;
+use crate::dho::illustration::{Illustration, Interval, SHOWN, Samples};
 use mtds_report::chart::{Band, Centre, Draws, Fan, Picture, Range, TruthStroke, Words};
 use mtds_report::page::{Block, Figure, Section};
 
@@ -11,19 +12,21 @@ pub(super) fn section(report: &DhoReport<'_>) -> Section {
         "A sequence that no model learned from is shown to it up to some step. It infers which member of the \
          family this can be, and goes on from there.",
     );
-    let section = match report.samples.is_empty() {
-        true => section.with(Block::Text("Draws after the first steps: not computed yet.".into())),
-        false => section.with(Block::Figure(sample_figure(report))),
+    let figure = |what: &str, figure: Figure| match figure.pictures.is_empty() {
+        true => Block::Text(format!("{what}: not computed yet.")),
+        false => Block::Figure(figure),
     };
-    match report.predictives.is_empty() {
-        true => section.with(Block::Text("Forecasts with intervals: not computed yet.".into())),
-        false => section.with(Block::Figure(predictive_figure(report))),
-    }
+    section
+        .with(figure("Draws after the first steps", sample_figure(report)))
+        .with(figure("Forecasts with intervals", predictive_figure(report)))
 }
 
 fn sample_figure(report: &DhoReport<'_>) -> Figure {
+    let of = |(model, all): &(String, Vec<Illustration>)| {
+        all.iter().filter_map(|one| sample_picture(model, one)).collect()
+    };
     Figure {
-        pictures: report.samples.iter().map(sample_picture).collect(),
+        pictures: report.illustrated.as_ref().map_or(vec![], of),
         caption: "Each thin line is one way in which the model thinks the sequence may go on, after the \
                   shaded steps. Where the lines agree, the model is sure; where they spread, the shaded \
                   steps do not yet tell. The dotted line is what happened: it should look like one of the \
@@ -32,16 +35,15 @@ fn sample_figure(report: &DhoReport<'_>) -> Figure {
     }
 }
 
-fn sample_picture(panel: &SamplePanel) -> Picture {
-    let heading = format!("{}, {} after {} steps", panel.model, panel.member, panel.seen);
-    Draws {
-        words: Words::new(&heading, "step t", "").describe(format!("{heading}: draws of what may follow")),
-        truth: panel.outputs.clone(),
-        seen: panel.seen,
-        draws: panel.draws.clone(),
-        y_range: None,
-    }
-    .draw()
+fn heading(model: &str, one: &Illustration, seen: usize) -> String {
+    format!("{model}, test sequence {} after {seen} steps", one.sequence + 1)
+}
+
+fn sample_picture(model: &str, one: &Illustration) -> Option<Picture> {
+    let Samples { seen, draws } = one.samples.clone()?;
+    let heading = heading(model, one, seen);
+    let words = Words::new(&heading, "step t", "").describe(format!("{heading}: draws of what may follow"));
+    Some(Draws { words, truth: one.outputs.clone(), seen, draws, y_range: None }.draw())
 }
 
 fn predictive_figure(report: &DhoReport<'_>) -> Figure {
@@ -55,30 +57,34 @@ fn predictive_figure(report: &DhoReport<'_>) -> Figure {
     }
 }
 
-/// Pictures of one sequence have one vertical range, so that widths can be compared.
+/// Sequence by sequence; its pictures have one vertical range, so that widths can be compared.
 fn predictive_pictures(report: &DhoReport<'_>) -> Vec<Picture> {
-    let fans: Vec<(&str, Fan)> = report.predictives.iter().map(|p| (p.member.as_str(), fan(p))).collect();
-    let shared = |member: &str| {
-        let same = fans.iter().filter(|(other, _)| *other == member);
-        Range::of(same.filter_map(|(_, fan)| fan.needed_range()).flat_map(|r| [r.low, r.high]))
+    let model = report.illustrated.iter().map(|(name, all)| (name.as_str(), all));
+    let shown: Vec<(&str, &Vec<Illustration>)> = model.chain([("Oracle", &report.exact)]).collect();
+    let of_sequence = |i: usize| {
+        let fans: Vec<Fan> = shown.iter().filter_map(|(name, all)| fan(name, all.get(i)?)).collect();
+        let needed = fans.iter().filter_map(Fan::needed_range);
+        let y_range = Range::of(needed.flat_map(|range| [range.low, range.high]));
+        fans.into_iter().map(move |fan| Fan { y_range, ..fan }.draw())
     };
-    fans.iter().map(|(member, fan)| Fan { y_range: shared(member), ..fan.clone() }.draw()).collect()
+    (0..SHOWN).flat_map(of_sequence).collect()
 }
 
-fn fan(panel: &PredictivePanel) -> Fan {
-    let heading = format!("{}, {} after {} steps", panel.model, panel.member, panel.seen);
+fn fan(model: &str, one: &Illustration) -> Option<Fan> {
+    let Interval { seen, mean, lower, upper } = one.interval.clone()?;
+    let heading = heading(model, one, seen);
     let step = |i: usize| (i + 1) as f64;
-    let points: Vec<_> = panel.outputs.iter().enumerate().map(|(i, y)| (step(i), *y)).collect();
-    let (observed, truth) = points.split_at(panel.seen.min(points.len()));
-    Fan {
+    let points: Vec<_> = one.outputs.iter().enumerate().map(|(i, y)| (step(i), *y)).collect();
+    let (observed, truth) = points.split_at(seen.min(points.len()));
+    Some(Fan {
         words: Words::new(&heading, "step t", "").describe(format!("{heading}: mean and 95 % interval")),
         observed: observed.to_vec(),
         truth: truth.to_vec(),
-        times: (0..panel.mean.len()).map(|i| step(panel.seen + i)).collect(),
-        bands: vec![Band { level: 0.95, lower: panel.lower.clone(), upper: panel.upper.clone() }],
-        centre: panel.mean.clone(),
+        times: (0..mean.len()).map(|i| step(seen + i)).collect(),
+        bands: vec![Band { level: 0.95, lower, upper }],
+        centre: mean,
         centre_is: Centre::Mean,
         truth_stroke: TruthStroke::Dotted,
         y_range: None,
-    }
+    })
 }

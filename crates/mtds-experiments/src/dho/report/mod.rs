@@ -26,7 +26,7 @@ mod summary;
 
 pub use page::page;
 
-use crate::dho::{Assembly, CellResult, Protocol};
+use crate::dho::{Assembly, CellResult, Illustration, Protocol, Recipe};
 
 /// Everything that the page shows. Parts that are empty are said to be missing.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,28 +38,19 @@ pub struct DhoReport<'a> {
     /// The cells themselves, in any order; violins come from them.
     pub cells: &'a [CellResult],
     /// The recipes of the MTLDS, the paper's first; each has its colour and its row in every table.
-    pub recipes: Vec<RecipeLabel>,
+    pub recipes: Vec<Recipe>,
     /// Members of the family.
     pub examples: Examples,
-    /// Continuations drawn from a model after 15 steps.
-    pub samples: Vec<SamplePanel>,
-    /// Forecasts after 30 steps, in reading order: for each sequence our model, then the oracle.
-    pub predictives: Vec<PredictivePanel>,
+    /// A multi-task system by its name, and test sequences as it sees them.
+    pub illustrated: Option<(String, Vec<Illustration>)>,
+    /// The same sequences as the oracle sees them.
+    pub exact: Vec<Illustration>,
     /// Settings in force, (name, value).
     pub settings: Vec<(String, String)>,
     /// Wall-clock time by stage, (stage, seconds).
     pub timings: Vec<(String, f64)>,
     /// Commands that make the page again or go further, (command, what it does).
     pub commands: Vec<(String, String)>,
-}
-
-/// A recipe, and what the page calls it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecipeLabel {
-    /// Name in the cells, as of [`crate::dho::Recipe::name`].
-    pub name: String,
-    /// What the page calls it, e.g. "paper's recipe".
-    pub label: String,
 }
 
 /// Members of the family: values at steps 1, 2, …, NaN where missing.
@@ -71,38 +62,4 @@ pub struct Examples {
     pub test: Vec<Vec<f64>>,
     /// Many more; the paper shows 20.
     pub gallery: Vec<Vec<f64>>,
-}
-
-/// Draws from a model that has seen the beginning of a sequence.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct SamplePanel {
-    /// Which sequence, e.g. "test sequence 1".
-    pub member: String,
-    /// Which model, e.g. "MTLDS-4".
-    pub model: String,
-    /// Steps that it has seen.
-    pub seen: usize,
-    /// The whole sequence.
-    pub outputs: Vec<f64>,
-    /// The draws; each ends at the last step of `outputs` and may begin at the first or after `seen`.
-    pub draws: Vec<Vec<f64>>,
-}
-
-/// The forecast of a model that has seen the beginning of a sequence.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PredictivePanel {
-    /// Which sequence.
-    pub member: String,
-    /// Which model.
-    pub model: String,
-    /// Steps that it has seen.
-    pub seen: usize,
-    /// The whole sequence.
-    pub outputs: Vec<f64>,
-    /// Predictive mean of the steps after `seen`.
-    pub mean: Vec<f64>,
-    /// Lower edge of the 95 % interval, one per step of `mean`.
-    pub lower: Vec<f64>,
-    /// Upper edge of the 95 % interval, one per step of `mean`.
-    pub upper: Vec<f64>,
 }

@@ -1,9 +1,7 @@
 //! What the page calls each model, its colour, and which training sizes it shows.
 
-use crate::dho::{CellKind, Protocol};
-
-use super::{DhoReport, RecipeLabel};
 use crate::dho::published::{Subject, TRAINING_SIZES};
+use crate::dho::{CellKind, Protocol, Recipe};
 
 /// Colour of the oracle.
 pub(super) const ORACLE_COLOUR: &str = "var(--series-2)";
@@ -35,35 +33,29 @@ pub(super) fn subject_name(subject: Subject, protocol: &Protocol) -> String {
     }
 }
 
-/// The name of a model in cells and rows, as a reader knows it: `mtlds-paper` and 4 become "MTLDS-4".
-pub(super) fn model_name(model: &str, n: Option<usize>) -> String {
-    match (model, n) {
-        ("oracle", _) => "Oracle".into(),
-        ("pooled", _) => "Pooled".into(),
-        ("single", _) => "STL".into(),
-        (_, Some(n)) => format!("MTLDS-{n}"),
-        (other, None) => other.into(),
+/// The name of a model as a reader knows it: "MTLDS-4" for `mtlds-paper-n0004`.
+pub(super) fn model_name(kind: &CellKind) -> String {
+    match kind {
+        CellKind::Oracle => "Oracle".into(),
+        CellKind::Pooled => "Pooled".into(),
+        CellKind::Single => "STL".into(),
+        CellKind::Mtlds { n, .. } => format!("MTLDS-{n}"),
     }
 }
 
-/// The same, with the recipe where there is more than one.
-pub(super) fn full_name(report: &DhoReport<'_>, model: &str, n: Option<usize>) -> String {
-    let recipe = report.recipes.iter().find(|recipe| recipe.model() == model);
+/// The same, with the recipe where it has one.
+pub(super) fn full_name(kind: &CellKind) -> String {
+    match kind {
+        CellKind::Mtlds { recipe, .. } => format!("{}, {}", model_name(kind), label(*recipe)),
+        _ => model_name(kind),
+    }
+}
+
+/// What the page calls a recipe.
+pub(super) fn label(recipe: Recipe) -> &'static str {
     match recipe {
-        Some(recipe) => format!("{}, {}", model_name(model, n), recipe.label),
-        None => model_name(model, n),
-    }
-}
-
-impl RecipeLabel {
-    /// The name of its model in rows.
-    pub(super) fn model(&self) -> String {
-        format!("mtlds-{}", self.name)
-    }
-
-    /// Whether a cell is one of its models, learned from `n` sequences.
-    pub(super) fn is_of(&self, kind: &CellKind, size: usize) -> bool {
-        matches!(kind, CellKind::Mtlds { recipe, n } if recipe.name() == self.name && *n == size)
+        Recipe::Paper => "paper's recipe",
+        Recipe::Ours => "our recipe",
     }
 }
 

@@ -1,9 +1,10 @@
 //! The page in order: the family, single forecasts, scores, convergence, checks, how it was made.
 
 use super::convergence::{self, band_name, gap_of};
-use super::{DhoReport, RecipeLabel, checks, data, forecasts, score_tables, scores};
+use super::{DhoReport, checks, data, forecasts, score_tables, scores};
 use crate::dho::published::{self, Subject};
-use crate::dho::{Row, Scale};
+use crate::dho::{CellKind, Protocol, Recipe, Scale};
+use mtds::evaluate::ScoreRow;
 use mtds_report::chart::scale::short_number;
 use mtds_report::page::{Block, Page, Section};
 use mtds_report::text::seconds;
@@ -44,17 +45,13 @@ pub fn page(report: &DhoReport<'_>) -> Page {
 fn facts(report: &DhoReport<'_>) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     if let Some((recipe, n)) = headline(report) {
-        let row = |t: usize| {
-            let is_it = |row: &&Row| row.model == recipe.model() && row.n == Some(n) && row.t == t;
-            report.assembly.rows.iter().find(is_it)
-        };
+        let row = |t: usize| report.assembly.row(&recipe.mtlds(n), t).map(|row| (row, t, n));
         let seen = &report.protocol.seen;
         let middle = seen.get(seen.len() / 2).and_then(|t| row(*t));
         let last = seen.last().and_then(|t| row(*t));
-        facts.extend(
-            middle.map(|r| score_fact(report, r, "forecast error (RMSE)", 3, |r| r.rmse, |p| p.rmse)),
-        );
-        facts.extend(last.map(|r| score_fact(report, r, "negative log likelihood", 2, |r| r.nll, |p| p.nll)));
+        let (error, nll) = (("forecast error (RMSE)", 3), ("negative log likelihood", 2));
+        facts.extend(middle.map(|row| score_fact(report, row, error, |row| row.rmse, |[rmse, _]| rmse)));
+        facts.extend(last.map(|row| score_fact(report, row, nll, |row| row.nll, |[_, nll]| nll)));
         facts.extend(gap_of(report, recipe, n).map(|gap| {
             let meaning = format!(
                 "nats per sequence from the true model, MTLDS\u{2011}{n}: {}",
@@ -73,31 +70,28 @@ fn facts(report: &DhoReport<'_>) -> Vec<(String, String)> {
     facts
 }
 
-fn headline<'a>(report: &'a DhoReport<'_>) -> Option<(&'a RecipeLabel, usize)> {
-    let largest = |recipe: &RecipeLabel| {
-        let rows = report.assembly.rows.iter().filter(|row| row.model == recipe.model());
-        rows.filter_map(|row| row.n).max()
-    };
-    report.recipes.iter().rev().find_map(|recipe| Some((recipe, largest(recipe)?)))
+fn headline(report: &DhoReport<'_>) -> Option<(Recipe, usize)> {
+    let Protocol { training_sizes, seen, .. } = report.protocol;
+    let has_rows = |kind: CellKind| seen.iter().any(|t| report.assembly.row(&kind, *t).is_some());
+    let largest =
+        |recipe: Recipe| training_sizes.iter().copied().filter(|n| has_rows(recipe.mtlds(*n))).max();
+    report.recipes.iter().rev().find_map(|&recipe| Some((recipe, largest(recipe)?)))
 }
 
 fn score_fact(
     report: &DhoReport<'_>,
-    row: &Row,
-    meaning: &str,
-    decimals: usize,
-    score: fn(&Row) -> f64,
-    published_score: fn(&published::PublishedRow) -> [f64; 3],
+    (row, t, n): (&ScoreRow, usize, usize),
+    (meaning, decimals): (&str, usize),
+    score: fn(&ScoreRow) -> f64,
+    published_score: fn([f64; 2]) -> f64,
 ) -> (String, String) {
-    let n = row.n.unwrap_or(0);
-    let oracle = report.assembly.rows.iter().find(|other| other.model == "oracle" && other.t == row.t);
-    let column = published::TIMES.iter().position(|t| *t == row.t);
-    let papers = published::row(Subject::Mtlds(n)).zip(column).map(|(row, i)| published_score(&row)[i]);
+    let oracle = report.assembly.row(&CellKind::Oracle, t);
+    let papers = published::row(Subject::Mtlds(n)).and_then(|row| row.at(t)).map(published_score);
     let mut others = Vec::new();
     others.extend(papers.map(|value| format!("paper {}", short_number(value, published::DECIMALS))));
     others.extend(oracle.map(|other| format!("best possible {}", short_number(score(other), decimals))));
     let others = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
-    (short_number(score(row), decimals), format!("{meaning} after {} steps, MTLDS\u{2011}{n}{others}", row.t))
+    (short_number(score(row), decimals), format!("{meaning} after {t} steps, MTLDS\u{2011}{n}{others}"))
 }
 
 fn score_section(report: &DhoReport<'_>) -> Section {

@@ -1,9 +1,11 @@
 //! Tables of scores: the paper's numbers beside ours and the oracle's, calibration, and what is left to gain.
 
-use crate::dho::{OracleGap, Row};
+use crate::dho::{CellKind, OracleGap};
+use mtds::evaluate::ScoreRow;
+use mtds::predict::Estimate;
 
 use super::DhoReport;
-use super::names::{full_name, shown_sizes, subject_name};
+use super::names::{full_name, label, shown_sizes, subject_name};
 use crate::dho::published::{self, SOURCE, Subject};
 use mtds_report::page::{Better, Cell, Column, Group, Table};
 
@@ -13,7 +15,7 @@ pub(super) fn against_the_paper(report: &DhoReport<'_>) -> Table {
     let subjects =
         [Subject::Pooled, Subject::Single].into_iter().chain(sizes.into_iter().map(Subject::Mtlds));
     let mut groups: Vec<Group> = subjects.map(|subject| subject_group(report, subject)).collect();
-    let oracle = score_cells(report, "exact, computed here", |t| row(report, "oracle", None, t));
+    let oracle = score_cells(report, "exact, computed here", &CellKind::Oracle);
     groups.push(Group { label: "Oracle".into(), rows: vec![oracle] });
     Table {
         caption: format!(
@@ -33,12 +35,14 @@ fn subject_group(report: &DhoReport<'_>, subject: Subject) -> Group {
         rows.push(published_cells(report, &published));
     }
     match subject {
-        Subject::Pooled => rows.push(score_cells(report, "here", |t| row(report, "pooled", None, t))),
-        Subject::Single => rows.push(score_cells(report, "here", |t| row(report, "single", None, t))),
-        Subject::Mtlds(n) => rows.extend(report.recipes.iter().map(|recipe| {
-            let label = format!("here, {}", recipe.label);
-            score_cells(report, &label, |t| row(report, &recipe.model(), Some(n), t))
-        })),
+        Subject::Pooled => rows.push(score_cells(report, "here", &CellKind::Pooled)),
+        Subject::Single => rows.push(score_cells(report, "here", &CellKind::Single)),
+        Subject::Mtlds(n) => rows.extend(
+            report
+                .recipes
+                .iter()
+                .map(|recipe| score_cells(report, &format!("here, {}", label(*recipe)), &recipe.mtlds(n))),
+        ),
     }
     Group { label: subject_name(subject, report.protocol), rows }
 }
@@ -50,16 +54,10 @@ fn score_columns(report: &DhoReport<'_>, rmse_decimals: usize, nll_decimals: usi
     std::iter::once(Column::names("Model")).chain(rmse).chain(nll).collect()
 }
 
-/// The row of a model after `t` observations; without `n`, whatever it learned from.
-fn row<'a>(report: &DhoReport<'a>, model: &str, n: Option<usize>, t: usize) -> Option<&'a Row> {
-    let is_it = |row: &&Row| row.model == model && row.t == t && (n.is_none() || row.n == n);
-    let assembly = report.assembly;
-    assembly.rows.iter().find(is_it)
-}
-
-fn score_cells<'a>(report: &DhoReport<'_>, label: &str, row: impl Fn(usize) -> Option<&'a Row>) -> Vec<Cell> {
-    let of = |score: fn(&Row) -> (f64, Option<f64>)| {
-        report.protocol.seen.iter().map(|t| estimate(row(*t).map(score))).collect::<Vec<_>>()
+fn score_cells(report: &DhoReport<'_>, label: &str, kind: &CellKind) -> Vec<Cell> {
+    let of = |score: fn(&ScoreRow) -> (f64, Option<f64>)| {
+        let at = |t: &usize| estimate(report.assembly.row(kind, *t).map(score));
+        report.protocol.seen.iter().map(at).collect::<Vec<_>>()
     };
     let mut cells = vec![Cell::Text(label.into())];
     cells.extend(of(|row| (row.rmse, row.rmse_se)));
@@ -75,37 +73,27 @@ fn estimate(value: Option<(f64, Option<f64>)>) -> Cell {
 }
 
 fn published_cells(report: &DhoReport<'_>, row: &published::PublishedRow) -> Vec<Cell> {
-    let at = |values: [f64; 3], t: &usize| {
-        let column = published::TIMES.iter().position(|time| time == t);
-        column.map_or(Cell::Number(f64::NAN), |i| Cell::Rounded(values[i], published::DECIMALS))
+    let at = |k: usize, t: &usize| match row.at(*t) {
+        Some(figures) => Cell::Rounded(figures[k], published::DECIMALS),
+        None => Cell::Number(f64::NAN),
     };
-    let seen = || report.protocol.seen.iter();
-    let rmse = seen().map(|t| at(row.rmse, t));
-    let nll = seen().map(|t| at(row.nll, t));
-    std::iter::once(Cell::Text("published".into())).chain(rmse).chain(nll).collect()
+    let figures = [0, 1].into_iter().flat_map(|k| report.protocol.seen.iter().map(move |t| at(k, t)));
+    std::iter::once(Cell::Text("published".into())).chain(figures).collect()
 }
 
 /// Whether intervals hold, and CRPS.
 pub(super) fn calibration(report: &DhoReport<'_>) -> Table {
     let sizes = shown_sizes(report.protocol);
-    let is_shown = |row: &&Row| row.n.is_none_or(|n| !row.model.starts_with("mtlds-") || sizes.contains(&n));
-    let group = |label: String, t: usize, is_in: &dyn Fn(&&Row) -> bool| Group {
+    let learned = report.recipes.iter().flat_map(|recipe| sizes.iter().map(|n| recipe.mtlds(*n)));
+    let models: Vec<CellKind> = [CellKind::Pooled, CellKind::Single].into_iter().chain(learned).collect();
+    let group = |label: String, t: usize, kinds: &[CellKind]| Group {
         label,
-        rows: report
-            .assembly
-            .rows
-            .iter()
-            .filter(|row| row.t == t && is_shown(row) && is_in(row))
-            .map(|row| calibration_cells(report, row))
-            .collect(),
+        rows: kinds.iter().filter_map(|kind| calibration_cells(report, kind, t)).collect(),
     };
     // The oracle is what others are compared with: apart from the comparison between them.
     let groups = report.protocol.seen.iter().flat_map(|t| {
         let label = format!("after {t} observations");
-        [
-            group(label, *t, &|row| row.model != "oracle"),
-            group(String::new(), *t, &|row| row.model == "oracle"),
-        ]
+        [group(label, *t, &models), group(String::new(), *t, &[CellKind::Oracle])]
     });
     Table {
         caption: "Whether the intervals hold: per cent of true values inside the central 50, 80 and \
@@ -124,42 +112,37 @@ pub(super) fn calibration(report: &DhoReport<'_>) -> Table {
     }
 }
 
-fn calibration_cells(report: &DhoReport<'_>, row: &Row) -> Vec<Cell> {
-    vec![
-        Cell::Text(full_name(report, &row.model, row.n)),
+fn calibration_cells(report: &DhoReport<'_>, kind: &CellKind, t: usize) -> Option<Vec<Cell>> {
+    let row = report.assembly.row(kind, t)?;
+    Some(vec![
+        Cell::Text(full_name(kind)),
         Cell::Number(100.0 * row.cover50),
         Cell::Number(100.0 * row.cover80),
         Cell::Number(100.0 * row.cover95),
         Cell::Number(row.crps),
-    ]
+    ])
 }
 
 /// How much worse than the oracle every model is, for every training size.
 pub(super) fn left_to_gain(report: &DhoReport<'_>) -> Table {
-    let mut models: Vec<(&str, Option<usize>)> = Vec::new();
-    for gap in &report.assembly.oracle_gaps {
-        if !models.contains(&(&gap.model, gap.n)) {
-            models.push((&gap.model, gap.n));
-        }
-    }
-    let of = |model: &str, n: Option<usize>, score: fn(&OracleGap) -> (f64, Option<f64>)| {
-        let gaps = &report.assembly.oracle_gaps;
-        let at = move |t: &usize| {
-            gaps.iter().find(|gap| gap.model == model && gap.n == n && gap.t == *t).map(score)
+    // Gaps of one model stand together, by time.
+    let row = |gaps: &[OracleGap]| {
+        let of = |score: fn(&OracleGap) -> &Estimate| {
+            let at = |t: &usize| gaps.iter().find(|gap| gap.seen == *t).map(score);
+            let cell = |t: &usize| estimate(at(t).map(|gap| (gap.mean, gap.std_error)));
+            report.protocol.seen.iter().map(cell).collect::<Vec<_>>()
         };
-        report.protocol.seen.iter().map(at).map(estimate).collect::<Vec<_>>()
-    };
-    let row = |(model, n): (&str, Option<usize>)| {
-        let mut cells = vec![Cell::Text(full_name(report, model, n))];
-        cells.extend(of(model, n, |gap| (gap.rmse.mean, gap.rmse.std_error)));
-        cells.extend(of(model, n, |gap| (gap.nll.mean, gap.nll.std_error)));
+        let mut cells = vec![Cell::Text(full_name(&gaps[0].method))];
+        cells.extend(of(|gap| &gap.rmse));
+        cells.extend(of(|gap| &gap.nll));
         cells
     };
+    let models = report.assembly.oracle_gaps.chunk_by(|a, b| a.method == b.method);
     Table {
         caption: "What is left to gain: score less that of the oracle on the same sequences, for every \
                   training size. 0 would be perfect; the best of each column in bold."
             .into(),
         columns: score_columns(report, 3, 2),
-        groups: vec![Group { label: String::new(), rows: models.into_iter().map(row).collect() }],
+        groups: vec![Group { label: String::new(), rows: models.map(row).collect() }],
     }
 }

@@ -1,9 +1,12 @@
 //! Violins: scores of all test sequences, by the number of observations seen.
 
-use crate::dho::{CellKind, ForecastScore};
+use crate::dho::{CellKind, Recipe};
+use mtds::predict::SequenceScore;
 
-use super::names::{ORACLE_COLOUR, POOLED_COLOUR, SINGLE_COLOUR, recipe_colour, shade, shown_sizes};
-use super::{DhoReport, RecipeLabel};
+use super::DhoReport;
+use super::names::{
+    ORACLE_COLOUR, POOLED_COLOUR, SINGLE_COLOUR, label, model_name, recipe_colour, shade, shown_sizes,
+};
 use crate::dho::published::{NLL_REFERENCE_STD, NOISE_STD, gaussian_entropy};
 use mtds_report::chart::{Picture, Reference, Spacing, ViolinGroup, Violins, Words};
 use mtds_report::page::{Block, Figure};
@@ -14,24 +17,25 @@ struct Chart {
     label: &'static str,
     spacing: Spacing,
     references: Vec<Reference>,
-    score: fn(&ForecastScore) -> f64,
+    score: fn(&SequenceScore) -> f64,
 }
 
 /// One figure per recipe that has cells; the baselines alone where none has.
 pub(super) fn figures(report: &DhoReport<'_>) -> Vec<Block> {
-    let has_cells = |recipe: &RecipeLabel| {
+    let has_cells = |recipe: Recipe| {
         let sizes = shown_sizes(report.protocol);
-        report.cells.iter().any(|cell| sizes.iter().any(|n| recipe.is_of(&cell.cell.kind, *n)))
+        report.cells.iter().any(|cell| sizes.iter().any(|n| recipe.mtlds(*n) == cell.cell.kind))
     };
-    let recipes: Vec<_> = report.recipes.iter().enumerate().filter(|(_, recipe)| has_cells(recipe)).collect();
+    let recipes: Vec<_> =
+        report.recipes.iter().copied().enumerate().filter(|(_, recipe)| has_cells(*recipe)).collect();
     if recipes.is_empty() {
         return vec![Block::Figure(figure(report, None))];
     }
     recipes.into_iter().map(|recipe| Block::Figure(figure(report, Some(recipe)))).collect()
 }
 
-fn figure(report: &DhoReport<'_>, recipe: Option<(usize, &RecipeLabel)>) -> Figure {
-    let which = recipe.map_or(String::new(), |(_, recipe)| format!(" MTLDS: {}.", recipe.label));
+fn figure(report: &DhoReport<'_>, recipe: Option<(usize, Recipe)>) -> Figure {
+    let which = recipe.map_or(String::new(), |(_, recipe)| format!(" MTLDS: {}.", label(recipe)));
     Figure {
         pictures: charts().iter().map(|chart| picture(report, recipe, chart)).collect(),
         caption: format!(
@@ -70,24 +74,24 @@ fn charts() -> [Chart; 2] {
     ]
 }
 
-fn picture(report: &DhoReport<'_>, recipe: Option<(usize, &RecipeLabel)>, chart: &Chart) -> Picture {
-    let group = |label: String, colour: String, is_shown: &dyn Fn(&CellKind) -> bool| ViolinGroup {
-        label,
+fn picture(report: &DhoReport<'_>, recipe: Option<(usize, Recipe)>, chart: &Chart) -> Picture {
+    let group = |colour: String, kind: CellKind| ViolinGroup {
+        label: model_name(&kind),
         colour,
-        samples: samples(report, chart.score, is_shown),
+        samples: samples(report, chart.score, &kind),
     };
-    let mut groups = vec![
-        group("Pooled".into(), POOLED_COLOUR.into(), &|kind| *kind == CellKind::Pooled),
-        group("STL".into(), SINGLE_COLOUR.into(), &|kind| *kind == CellKind::Single),
-    ];
+    let mut groups =
+        vec![group(POOLED_COLOUR.into(), CellKind::Pooled), group(SINGLE_COLOUR.into(), CellKind::Single)];
     let sizes = shown_sizes(report.protocol);
     if let Some((index, recipe)) = recipe {
-        groups.extend(sizes.iter().enumerate().map(|(i, n)| {
-            let colour = shade(recipe_colour(index), i, sizes.len());
-            group(format!("MTLDS-{n}"), colour, &|kind| recipe.is_of(kind, *n))
-        }));
+        groups.extend(
+            sizes
+                .iter()
+                .enumerate()
+                .map(|(i, n)| group(shade(recipe_colour(index), i, sizes.len()), recipe.mtlds(*n))),
+        );
     }
-    groups.push(group("Oracle".into(), ORACLE_COLOUR.into(), &|kind| *kind == CellKind::Oracle));
+    groups.push(group(ORACLE_COLOUR.into(), CellKind::Oracle));
     Violins {
         words: Words::new(chart.heading, "observations seen, t", chart.label)
             .describe(format!("{} of every model by the number of observations seen", chart.label)),
@@ -100,13 +104,8 @@ fn picture(report: &DhoReport<'_>, recipe: Option<(usize, &RecipeLabel)>, chart:
 }
 
 /// The scores of all sequences of all cells of a kind, one sample per time.
-fn samples(
-    report: &DhoReport<'_>,
-    score: fn(&ForecastScore) -> f64,
-    is_shown: &dyn Fn(&CellKind) -> bool,
-) -> Vec<Vec<f64>> {
-    let cells = || report.cells.iter().filter(|cell| is_shown(&cell.cell.kind));
-    let scores = || cells().flat_map(|cell| &cell.sequences).flat_map(|sequence| &sequence.scores);
-    let at = |t: &usize| scores().filter(|s| s.t == *t).map(score).collect();
-    report.protocol.seen.iter().map(at).collect()
+fn samples(report: &DhoReport<'_>, score: fn(&SequenceScore) -> f64, kind: &CellKind) -> Vec<Vec<f64>> {
+    let cells = || report.cells.iter().filter(|cell| cell.cell.kind == *kind);
+    let at = |k: usize| cells().flat_map(|cell| &cell.scores[k]).map(score).collect();
+    (0..report.protocol.seen.len()).map(at).collect()
 }

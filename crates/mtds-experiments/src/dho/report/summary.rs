@@ -2,8 +2,10 @@
 
 use crate::Result;
 use crate::dho::kept::VERSION;
-use crate::dho::{CellKind, Experiment, Outcome, Row, published};
-use mtds_report::text::{Align, TextTable, estimate, percent, seconds};
+use crate::dho::published::{self, DECIMALS, POOLED_SIZE, PublishedRow, Subject, TABLE, TIMES};
+use crate::dho::{CellKind, Experiment, Outcome};
+use mtds_report::scores::table_beside;
+use mtds_report::text::{Align, TextTable, estimate, seconds};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -20,14 +22,13 @@ impl Outcome<'_> {
         for kind in kinds {
             models.insert(kind.to_string(), settings.of(kind)?);
         }
-        let published: Vec<_> = published::all().collect();
         Ok(json!({
             "verb": "reproduce dho",
             "version": VERSION,
             "seed": protocol.seed,
             "settings": { "protocol": protocol, "models": models },
             "rows": assembly.rows,
-            "published": published,
+            "published": published(),
             "oracle_gaps": assembly.oracle_gaps,
             "evidence_gaps": assembly.evidence_gaps,
             "comparisons": assembly.comparisons,
@@ -39,14 +40,14 @@ impl Outcome<'_> {
     /// The result as plain tables: scores, evidence, findings.
     pub fn summary(&self) -> String {
         let assembly = &self.assembly;
-        let mut out = scores(self).render();
+        let mut out = scores(self);
         if !assembly.evidence_gaps.is_empty() {
             out.push_str(&format!("\n{}", evidence(self).render()));
         }
         for finding in &assembly.findings {
             out.push_str(&format!(
                 "\nfinding: {} is better than the oracle in {:?} by {:.3}, beyond its Monte-Carlo error of {:.3}\n",
-                named(&finding.model, finding.n),
+                finding.method,
                 finding.score,
                 -finding.excess,
                 finding.monte_carlo_se
@@ -67,37 +68,36 @@ impl Outcome<'_> {
     }
 }
 
-/// Scores by time and model, those of the paper and of the oracle beside them.
-fn scores(outcome: &Outcome<'_>) -> TextTable {
-    let headings =
-        ["seen", "model", "RMSE", "paper", "oracle", "NLL", "paper", "oracle", "in 50%", "in 80%", "in 95%"];
-    let align = |name: &str| if name == "model" { Align::Left } else { Align::Right };
-    let columns: Vec<_> = headings.iter().map(|&name| (name, align(name))).collect();
-    let mut table = TextTable::new(&columns);
+/// The paper's figures, one by one.
+fn published() -> Vec<Value> {
+    let figure = |row: &PublishedRow, seen: usize| {
+        let (model, n) = match row.subject {
+            Subject::Pooled => ("pooled", Some(POOLED_SIZE)),
+            Subject::Single => ("single", None),
+            Subject::Mtlds(n) => ("mtlds", Some(n)),
+        };
+        let [rmse, nll] = row.at(seen).unwrap_or([f64::NAN; 2]);
+        json!({ "model": model, "n": n, "seen": seen, "rmse": rmse, "nll": nll })
+    };
+    TABLE.iter().flat_map(|row| TIMES.map(|seen| figure(row, seen))).collect()
+}
+
+/// Scores by time and model, those of the paper beside them.
+fn scores(outcome: &Outcome<'_>) -> String {
     let Experiment { protocol, kinds, .. } = outcome.experiment;
+    let (mut rows, mut papers) = (vec![], vec![]);
     for &t in &protocol.seen {
-        let oracle = find(outcome, &CellKind::Oracle, t);
-        for kind in kinds {
-            let Some(row) = find(outcome, kind, t) else { continue };
-            let paper = published::published(kind, protocol, t);
-            let number =
-                |value: Option<f64>, decimals| estimate(value.unwrap_or(f64::NAN), f64::NAN, decimals);
-            table.push(vec![
-                t.to_string(),
-                named(&row.model, row.n),
-                estimate(row.rmse, row.rmse_se.unwrap_or(f64::NAN), 3),
-                number(paper.map(|p| p.rmse), 2),
-                number(oracle.map(|o| o.rmse), 3),
-                estimate(row.nll, row.nll_se.unwrap_or(f64::NAN), 2),
-                number(paper.map(|p| p.nll), 2),
-                number(oracle.map(|o| o.nll), 2),
-                percent(row.cover50),
-                percent(row.cover80),
-                percent(row.cover95),
-            ]);
+        for (kind, row) in kinds.iter().filter_map(|kind| Some((kind, outcome.assembly.row(kind, t)?))) {
+            rows.push(row.clone());
+            papers.push(published::published(kind, protocol, t));
         }
     }
-    table
+    let figure = |k: usize| {
+        let of_row =
+            |paper: &Option<[f64; 2]>| estimate(paper.map_or(f64::NAN, |p| p[k]), f64::NAN, DECIMALS);
+        papers.iter().map(of_row).collect()
+    };
+    table_beside(&rows, &[("RMSE, paper", figure(0)), ("NLL, paper", figure(1))])
 }
 
 fn evidence(outcome: &Outcome<'_>) -> TextTable {
@@ -107,17 +107,7 @@ fn evidence(outcome: &Outcome<'_>) -> TextTable {
     ]);
     for gap in &outcome.assembly.evidence_gaps {
         let error = gap.gap.std_error.unwrap_or(f64::NAN);
-        table.push(vec![named(&gap.model, gap.n), estimate(gap.gap.mean, error, 1)]);
+        table.push(vec![gap.method.to_string(), estimate(gap.gap.mean, error, 1)]);
     }
     table
-}
-
-fn find<'a>(outcome: &'a Outcome<'_>, kind: &CellKind, t: usize) -> Option<&'a Row> {
-    let (model, n) = (kind.model(), kind.n(&outcome.experiment.protocol));
-    outcome.assembly.rows.iter().find(|row| row.model == model && row.n == n && row.t == t)
-}
-
-/// A model and the number of sequences that it learned from.
-fn named(model: &str, n: Option<usize>) -> String {
-    n.map_or_else(|| model.to_owned(), |n| format!("{model}, N = {n}"))
 }
