@@ -4,7 +4,7 @@
 //! markup   elements and escaped text
 //! chart    numbers → inline SVG             text    numbers → aligned plain text
 //! page     sections → one self-contained page, with figures and tables
-//! fit      the page of any fit              code_map, usage    what its code came to
+//! fit      what is measured of a fit, and its page      code_map, usage, new_members    what its code came to
 //! ```
 //!
 //! Nothing here opens a file, reads a clock or prints.
@@ -13,6 +13,7 @@ pub mod chart;
 pub mod code_map;
 pub mod fit;
 pub mod markup;
+pub mod new_members;
 pub mod page;
 pub mod scores;
 pub mod text;

@@ -26,6 +26,7 @@ mod figure;
 mod glb;
 mod glb_buffer;
 mod lock;
+mod loss;
 mod picture;
 mod png;
 mod sliding;
@@ -33,6 +34,7 @@ mod sliding;
 pub use figure::{Line, MONTAGE_SIZE, Tone, montage};
 pub use glb::glb;
 pub use lock::lock_feet;
+pub use loss::Loss;
 pub use picture::{animated_png, montage_png};
 pub use sliding::{Sliding, foot_sliding};
 

@@ -1,8 +1,13 @@
-//! The report of any fit: what `mtds report` measured, and the page that tells it.
+//! The report of any fit: what is measured of a model on a family, and the page that tells it.
 
+mod measure;
 mod morph;
 mod page;
+mod panels;
+mod residuals;
+mod stored;
 
+pub use measure::Questions;
 pub use morph::MorphPath;
 pub use page::page;
 

@@ -5,9 +5,12 @@ use crate::evaluate::{Evaluated, Following, Origins, Updates, evaluate};
 use crate::family::{Family, Sequence, Signal};
 use crate::infer::{Method, Tracker};
 use crate::learn::Control;
-use crate::predict::{CodePath, Forecast, MAX_DRAWS};
+use crate::predict::{CodePath, Forecast, MAX_DRAWS, Surprise};
 use crate::random::{Random, Stream, stream};
 use crate::{Error, Result};
+
+/// Outcomes drawn from every forecast: their mean is off by a tenth of a deviation, a hundredth of the variance.
+const SURPRISE_DRAWS: usize = 100;
 
 impl Model {
     /// Where a sequence is going: the `horizon` steps after its outputs, in data units.
@@ -120,6 +123,30 @@ impl Model {
         let every: Vec<usize> = (0..family.n_seq()).collect();
         let following = self.following(self.provenance.seed);
         evaluate(("this model", &following), (family, &every), origins, &mut |_| Control::Continue)
+    }
+
+    /// How surprising sequence `i` of a family is: its steps are forecast a few at a time, as many as there are between two
+    /// updates, and what came is compared with what was expected.
+    ///
+    /// # Errors
+    /// A sequence that the model cannot take.
+    pub fn surprise(&self, family: &Family, i: usize, seed: u64) -> Result<Surprise> {
+        let (outputs, inputs) = (family.sequence(i).outputs(), family.inputs_of(i));
+        let random = stream(seed, Stream::Anomaly(i as u64));
+        let mut tracker = Tracker::new(&self.system, self.online.clone(), random)?;
+        let mut random = stream(seed, Stream::Surprise(i as u64));
+        let mut total = Surprise::default();
+        for start in (0..outputs.n_time()).step_by(self.online.every) {
+            let end = outputs.n_time().min(start + self.online.every);
+            let future = inputs.map(|inputs| inputs.slice(start..end));
+            let forecast = tracker.forecast(end - start, future.as_ref())?;
+            let truth = outputs.slice(start..end);
+            total = total.and(Surprise::of(&forecast, truth.values(), SURPRISE_DRAWS, &mut random)?);
+            for t in start..end {
+                tracker.observe(outputs.row(t), inputs.map_or(&[], |inputs| inputs.row(t)))?;
+            }
+        }
+        Ok(total)
     }
 
     /// Whether a family has the outputs and inputs that the model was learned from, in the same order.

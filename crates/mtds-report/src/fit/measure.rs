@@ -1,0 +1,184 @@
+//! What the report says: scores, forecasts to draw, coverage, from sequences that learning did not see where there are any.
+
+use super::{FitReport, MorphPath, panels::panels, residuals, stored};
+use crate::chart::{CoveragePoint, CoverageSeries};
+use crate::code_map::CodeMap;
+use mtds::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Origins, evaluate};
+use mtds::learn::Facts;
+use mtds::predict::{Estimate, Explained, SequenceScore};
+use mtds::{Control, Error, Family, Model, Result};
+
+/// Levels at which coverage is drawn.
+const LEVELS: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
+/// Most sequences that are judged: more change the last digit only.
+const MOST: usize = 200;
+
+/// The sequences to judge by, and those that baselines may learn from.
+struct Judged {
+    family: Family,
+    training: Option<Family>,
+    words: String,
+}
+
+/// What is asked of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Questions<'a> {
+    /// What the model is called.
+    pub model: &'a str,
+    /// What the family is called.
+    pub family: &'a str,
+    /// Steps after which the rest is forecast, rising; empty to choose by the data.
+    pub seen: &'a [usize],
+    /// Most sequences that are drawn.
+    pub shown: usize,
+    /// Seed of all randomness.
+    pub seed: u64,
+}
+
+impl FitReport {
+    /// Measures all that the page shows; `progress` hears how many of how many sequences are forecast. The commands that go
+    /// further are left to the caller.
+    ///
+    /// # Errors
+    /// Sequences that the model cannot take; [`Error::Setting`] where none is longer than what is seen.
+    pub fn measure(
+        model: Model,
+        family: &Family,
+        asked: &Questions<'_>,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self> {
+        let judged = judged(asked.family, &model, family)?;
+        let seen = seen(asked.seen, &judged.family)?;
+        let evaluated = evaluate_all(asked.seed, &model, &judged, &seen, progress)?;
+        let explained = match model.fit.as_ref().map_or(&[][..], |fit| &fit.explained) {
+            [] => {
+                let codes = residuals::codes(&model, &judged.family, asked.seed)?;
+                model.system.explained(&judged.family, &codes)?
+            }
+            stored => stored.to_vec(),
+        };
+        let ours: Vec<&Evaluated> = evaluated.iter().filter(|one| one.row.method == OURS).collect();
+        let last: Vec<SequenceScore> =
+            ours.last().map_or(vec![], |one| one.sequences.iter().map(|(_, score)| score.clone()).collect());
+        let map = if model.members.is_empty() { None } else { Some(CodeMap::of(&model.members)?) };
+        let output = most_explained(&explained, &judged.family);
+        let between =
+            |map| MorphPath::between_ends(&model.system, &model.members, map, &judged.family, output);
+        Ok(Self {
+            model: asked.model.to_owned(),
+            curves: stored::curves(&model),
+            morph: map.as_ref().map(between).transpose()?.flatten(),
+            map,
+            explained,
+            usage: model.fit.as_ref().and_then(|fit| fit.usage.clone()),
+            panels: panels(asked.shown, &judged.family, &seen, &model.following(asked.seed))?,
+            coverage: ours.iter().map(|one| coverage(one)).collect(),
+            residuals: residuals::of(&model, &judged.family, asked.seed, &last)?,
+            settings: stored::settings(&model),
+            next: vec![],
+            judged: judged.words,
+            scores: evaluated.into_iter().map(|one| one.row).collect(),
+            members: model.members,
+        })
+    }
+}
+
+/// The name of the model in tables.
+const OURS: &str = "this model";
+
+/// The output of which the code explains most.
+fn most_explained(explained: &[Explained], family: &Family) -> usize {
+    let gain = |row: &&Explained| row.with_code - row.without_code;
+    let best = explained.iter().max_by(|a, b| gain(a).total_cmp(&gain(b)));
+    best.and_then(|row| family.output_names().iter().position(|name| *name == row.output)).unwrap_or(0)
+}
+
+/// With the family of the fit, what it held out; with other data, all of it.
+fn judged(file: &str, model: &Model, family: &Family) -> Result<Judged> {
+    let held_out = model.fit.as_ref().map_or(&[][..], |fit| &fit.held_out_ids);
+    let is_held_out = |i: &usize| held_out.iter().any(|id| id == family.sequence(*i).id());
+    let (apart, learned): (Vec<usize>, Vec<usize>) = (0..family.n_seq()).partition(is_held_out);
+    let some = |indices: &[usize]| family.subset(&indices[..indices.len().min(MOST)]);
+    let same = family.fingerprint() == model.provenance.fingerprint;
+    Ok(match (same, apart.is_empty()) {
+        (true, false) => Judged {
+            family: some(&apart)?,
+            training: Some(family.subset(&learned)?),
+            words: format!("{} sequences of {file} that were held out of learning", apart.len().min(MOST)),
+        },
+        (true, true) => Judged {
+            family: some(&learned)?,
+            training: Some(family.clone()),
+            words: format!(
+                "{} sequences of {file}, the very ones that it was learned from: no sequence was held out, and new ones will \
+                 be forecast less well",
+                learned.len().min(MOST)
+            ),
+        },
+        (false, _) => {
+            let all: Vec<usize> = (0..family.n_seq()).collect();
+            let words = format!("{} sequences of {file}", all.len().min(MOST));
+            Judged { family: some(&all)?, training: None, words }
+        }
+    })
+}
+
+/// The steps after which sequences are forecast.
+fn seen(asked: &[usize], family: &Family) -> Result<Vec<usize>> {
+    let middle = Facts::of(family).median_time;
+    let mut seen =
+        if asked.is_empty() { vec![middle.div_ceil(4), middle.div_ceil(2)] } else { asked.to_vec() };
+    seen.dedup();
+    if Origins::after(&seen).are_beyond(family) {
+        let why = format!("no sequence is longer than {} steps", seen[0]);
+        return Err(Error::Setting { name: "seen".into(), why });
+    }
+    Ok(seen)
+}
+
+/// The model and what anyone could do, by origin.
+fn evaluate_all(
+    seed: u64,
+    model: &Model,
+    judged: &Judged,
+    seen: &[usize],
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<Evaluated>> {
+    let (family, origins) = (&judged.family, Origins::after(seen));
+    let every: Vec<usize> = (0..family.n_seq()).collect();
+    let mut all = vec![];
+    let mut score = |name: &str, forecaster: &dyn Forecaster| -> Result<()> {
+        progress(0, every.len());
+        all.extend(evaluate((name, forecaster), (family, &every), &origins, &mut |done| {
+            progress(done, every.len());
+            Control::Continue
+        })?);
+        Ok(())
+    };
+    score(OURS, &model.following(seed))?;
+    for baseline in [Baseline::LastValue, Baseline::FamilyMean] {
+        let Some(training) = &judged.training else { break };
+        let settings = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed };
+        let learned = baseline.learn(&model.system, Some(training), &settings, &mut |_| Control::Continue)?;
+        score(baseline.title(), &learned)?;
+    }
+    let place = |one: &Evaluated| origins.seen.iter().position(|seen| *seen == one.row.seen);
+    all.sort_by_key(place);
+    Ok(all)
+}
+
+/// Share of true values inside central intervals, over sequences.
+fn coverage(evaluated: &Evaluated) -> CoverageSeries {
+    let inside = |score: &SequenceScore, level: f64| {
+        let n = score.pit.iter().filter(|&&p| (p - 0.5).abs() <= 0.5 * level).count();
+        n as f64 / score.pit.len() as f64
+    };
+    let point = |&level: &f64| {
+        let shares: Vec<f64> = evaluated.sequences.iter().map(|(_, score)| inside(score, level)).collect();
+        let share = Estimate::of(&shares)?;
+        let std_err = share.std_error.unwrap_or(f64::NAN);
+        Some(CoveragePoint { nominal: level, empirical: share.mean, std_err })
+    };
+    let label = format!("after {}", evaluated.row.seen);
+    CoverageSeries { label, points: LEVELS.iter().filter_map(point).collect() }
+}
