@@ -1,22 +1,18 @@
-//! The `mtds` program: parses what was typed, makes a plan, hands it to the verb; exits with 0 when all went
-//! well, 1 when the work failed, 2 when the arguments were wrong.
+//! The `mtds` program: reads what was typed and lets the verb do it; exits with 0 when all went well, 1 when the work
+//! failed, 2 when the arguments were wrong.
 
 use anyhow::Result;
 use mtds_cli::advice;
-use mtds_cli::arguments::{Arguments, DataArguments, MocapArguments, ReproduceArguments, Verb};
+use mtds_cli::command::{CommandLine, Verb};
 use mtds_cli::interrupt::Interrupt;
-use mtds_cli::plan::{
-    CheckPlan, CommonPlan, ConvertPlan, DhoPlan, EvaluatePlan, ExportPlan, FitPlan, ForecastPlan, GaitPlan,
-    GeneratePlan, InferPlan, InspectPlan, MorphPlan, OscillatorsPlan, PdPlan, PharmacodynamicsPlan,
-    PreparePlan, QuickstartPlan, ReportPlan, TransferPlan, UsageError, WatchPlan,
-};
-use mtds_cli::verb;
+use mtds_cli::usage::UsageError;
+use mtds_cli::verb::{mocap, reproduce};
 use mtds_data::shown;
 use std::io::{BufReader, stderr, stdin, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match run(Arguments::from_command_line()) {
+    match run(CommandLine::read().verb) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", said(&error));
@@ -39,91 +35,43 @@ fn said(error: &anyhow::Error) -> String {
     })
 }
 
-fn run(arguments: Arguments) -> Result<()> {
-    match arguments.verb {
-        Verb::Quickstart(typed) => {
-            let plan = QuickstartPlan::new(&typed)?;
-            let interrupt = Interrupt::listen()?;
-            in_pool(&plan.common, || verb::quickstart::run(&plan, &interrupt, &mut stdout()))
+fn run(verb: Verb) -> Result<()> {
+    let interrupt = Interrupt::listen;
+    match verb {
+        Verb::Quickstart(asked) => {
+            in_pool(asked.common.threads(), || asked.run(&interrupt()?, &mut stdout()))
         }
-        Verb::Fit(typed) => {
-            let plan = FitPlan::new(&typed)?;
-            let interrupt = Interrupt::listen()?;
-            in_pool(&plan.common, || verb::fit::run(&plan, &interrupt, &mut stdout()))
+        Verb::Fit(asked) => in_pool(asked.common.threads(), || asked.run(&interrupt()?, &mut stdout())),
+        Verb::Infer(asked) => in_pool(asked.common.threads(), || asked.run(&interrupt()?, &mut stdout())),
+        Verb::Forecast(asked) => in_pool(asked.common.threads(), || asked.run(&interrupt()?, &mut stdout())),
+        Verb::Generate(asked) => in_pool(asked.common.threads(), || asked.run(&mut stdout())),
+        Verb::Morph(asked) => in_pool(asked.common.threads(), || asked.run(&mut stdout())),
+        Verb::Transfer(asked) => in_pool(asked.common.threads(), || asked.run(&mut stdout())),
+        Verb::Watch(asked) => in_pool(asked.common.threads(), || {
+            asked.run(&interrupt()?, BufReader::new(stdin()), &mut stdout())
+        }),
+        Verb::Evaluate(asked) => in_pool(asked.common.threads(), || asked.run(&mut stdout())),
+        Verb::Inspect(asked) => asked.run(&mut stdout()),
+        Verb::Report(asked) => in_pool(asked.common.threads(), || asked.run(&mut stdout())),
+        Verb::Data(asked) => asked.run(&mut stdout()),
+        Verb::Mocap(mocap::Arguments::Prepare(asked)) => {
+            in_pool(asked.common.threads(), || asked.run(&mut stdout()))
         }
-        Verb::Infer(typed) => {
-            let plan = InferPlan::new(&typed)?;
-            let interrupt = Interrupt::listen()?;
-            in_pool(&plan.common, || verb::infer::run(&plan, &interrupt, &mut stdout()))
+        Verb::Mocap(mocap::Arguments::Check(asked)) => {
+            in_pool(asked.common.threads(), || asked.run(&mut stdout()))
         }
-        Verb::Forecast(typed) => {
-            let plan = ForecastPlan::new(&typed)?;
-            let interrupt = Interrupt::listen()?;
-            in_pool(&plan.common, || verb::forecast::run(&plan, &interrupt, &mut stdout()))
-        }
-        Verb::Generate(typed) => {
-            let plan = GeneratePlan::new(&typed)?;
-            in_pool(&plan.common, || verb::generate::run(&plan, &mut stdout()))
-        }
-        Verb::Morph(typed) => {
-            let plan = MorphPlan::new(&typed)?;
-            in_pool(&plan.common, || verb::morph::run(&plan, &mut stdout()))
-        }
-        Verb::Transfer(typed) => {
-            let plan = TransferPlan::new(&typed)?;
-            in_pool(&plan.common, || verb::transfer::run(&plan, &mut stdout()))
-        }
-        Verb::Watch(typed) => {
-            let plan = WatchPlan::new(&typed)?;
-            let interrupt = Interrupt::listen()?;
-            in_pool(&plan.common, || {
-                verb::watch::run(&plan, &interrupt, BufReader::new(stdin()), &mut stdout())
-            })
-        }
-        Verb::Inspect(typed) => verb::inspect::run(&InspectPlan::new(&typed)?, &mut stdout()),
-        Verb::Report(typed) => {
-            let plan = ReportPlan::new(&typed)?;
-            in_pool(&plan.common, || verb::report::run(&plan, &mut stdout()))
-        }
-        Verb::Evaluate(typed) => {
-            let plan = EvaluatePlan::new(&typed)?;
-            in_pool(&plan.common, || verb::evaluate::run(&plan, &mut stdout()))
-        }
-        Verb::Data(DataArguments::Oscillators(typed)) => {
-            verb::data::oscillators(&OscillatorsPlan::new(&typed)?, &mut stdout())
-        }
-        Verb::Data(DataArguments::Pharmacodynamics(typed)) => {
-            verb::data::pharmacodynamics(&PharmacodynamicsPlan::new(&typed)?, &mut stdout())
-        }
-        Verb::Data(DataArguments::Convert(typed)) => {
-            verb::data::convert(&ConvertPlan::new(&typed)?, &mut stdout())
-        }
-        Verb::Data(DataArguments::Gait(typed)) => verb::gait::run(&GaitPlan::new(&typed)?, &mut stdout()),
-        Verb::Mocap(MocapArguments::Prepare(typed)) => {
-            let plan = PreparePlan::new(&typed)?;
-            in_pool(&plan.common, || verb::mocap::prepare(&plan, &mut stdout()))
-        }
-        Verb::Mocap(MocapArguments::Check(typed)) => {
-            let plan = CheckPlan::new(&typed)?;
-            in_pool(&plan.common, || verb::mocap::check(&plan, &mut stdout()))
-        }
-        Verb::Mocap(MocapArguments::Export(typed)) => {
-            verb::mocap::export(&ExportPlan::new(&typed)?, &mut stdout())
-        }
+        Verb::Mocap(mocap::Arguments::Export(asked)) => asked.run(&mut stdout()),
         // Cells have thread pools of their own.
-        Verb::Reproduce(ReproduceArguments::Dho(typed)) => {
-            verb::reproduce::run(&DhoPlan::new(&typed)?, &mut stdout(), &mut stderr())
+        Verb::Reproduce(reproduce::Arguments::Dho(asked)) => asked.run(&mut stdout(), &mut stderr()),
+        Verb::Reproduce(reproduce::Arguments::Pd(asked)) => {
+            in_pool(asked.common.threads(), || asked.run(&mut stdout()))
         }
-        Verb::Reproduce(ReproduceArguments::Pd(typed)) => {
-            let plan = PdPlan::new(&typed)?;
-            in_pool(&plan.common, || verb::reproduce::pd::run(&plan, &mut stdout()))
-        }
-        Verb::Completions(typed) => verb::shell::completions(&typed, &mut stdout()),
-        Verb::Man(typed) => verb::shell::man(&typed, &mut stdout()),
+        Verb::Completions(asked) => asked.run(&mut stdout()),
+        Verb::Man(asked) => asked.run(&mut stdout()),
     }
 }
 
 /// Inside the pool, so that a training step does not begin with waking all of its threads.
-fn in_pool(common: &CommonPlan, work: impl FnOnce() -> Result<()> + Send) -> Result<()> {
-    rayon::ThreadPoolBuilder::new().num_threads(common.threads.get()).build()?.install(work)
+fn in_pool(threads: usize, work: impl FnOnce() -> Result<()> + Send) -> Result<()> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.install(work)
 }

@@ -3,7 +3,7 @@
 mod program;
 
 use clap::Command;
-use mtds_cli::arguments::{Arguments, command as definition};
+use mtds_cli::command::{CommandLine, command as definition};
 use program::{must, run, stderr};
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn every_verb_has_two_examples_of_itself_that_parse() {
         for example in examples {
             let line = format!("mtds {example}");
             assert!(line.starts_with(&verb), "`{line}` is no example of `{verb}`");
-            Arguments::try_parse_from(line.split_whitespace())
+            CommandLine::try_parse_from(line.split_whitespace())
                 .unwrap_or_else(|error| panic!("{line}: {error}"));
         }
     }

@@ -4,7 +4,7 @@
 mod program;
 
 use clap::Parser;
-use mtds_cli::arguments::Arguments;
+use mtds_cli::command::CommandLine;
 use program::{command, stderr};
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn commands(text: &str) -> Vec<&str> {
 #[track_caller]
 fn parses(command: &str) {
     let words = format!("mtds {command}");
-    Arguments::try_parse_from(words.split_whitespace()).unwrap_or_else(|error| panic!("{words}: {error}"));
+    CommandLine::try_parse_from(words.split_whitespace()).unwrap_or_else(|error| panic!("{words}: {error}"));
 }
 
 /// Runs a command; `< FILE` at its end is what it reads.

@@ -3,31 +3,31 @@
 use clap::Parser;
 use mtds::evaluate::{ScoreRow, Seen};
 use mtds::learn::Schedule;
-use mtds_cli::arguments::{Arguments, ReproduceArguments, Verb};
-use mtds_cli::plan::DhoPlan;
-use mtds_cli::verb::reproduce;
+use mtds_cli::command::{CommandLine, Verb};
+use mtds_cli::verb::reproduce::{Arguments, Dho};
+use mtds_experiments::dho::Experiment;
 use mtds_experiments::dho::recipe::Paper;
 use std::fs;
 use std::path::Path;
 
 /// Two repetitions of four models on sequences of 36 steps, a few draws and steps of learning each.
-fn plan(out: &Path, options: &[&str]) -> DhoPlan {
+fn plan(out: &Path, options: &[&str]) -> (Dho, Experiment) {
     let out = out.to_str().expect("plain path");
     let words = ["mtds", "reproduce", "dho", "--recipe", "paper", "-o", out].into_iter();
-    let verb = Arguments::try_parse_from(words.chain(options.iter().copied())).expect("valid options").verb;
-    let Verb::Reproduce(ReproduceArguments::Dho(typed)) = verb else { panic!("another verb: {verb:?}") };
-    let mut plan = DhoPlan::new(&typed).expect("valid plan");
-    shrink(&mut plan);
-    plan
+    let verb = CommandLine::try_parse_from(words.chain(options.iter().copied())).expect("valid options").verb;
+    let Verb::Reproduce(Arguments::Dho(asked)) = verb else { panic!("another verb: {verb:?}") };
+    let mut experiment = asked.experiment().expect("valid");
+    shrink(&mut experiment);
+    (asked, experiment)
 }
 
-fn shrink(plan: &mut DhoPlan) {
+fn shrink(experiment: &mut Experiment) {
     let kept = ["oracle", "pooled", "single", "mtlds-paper-n0004"];
-    plan.kinds.retain(|kind| kept.contains(&kind.to_string().as_str()));
-    let protocol = &mut plan.protocol;
+    experiment.kinds.retain(|kind| kept.contains(&kind.to_string().as_str()));
+    let protocol = &mut experiment.protocol;
     (protocol.pooled_size, protocol.n_test, protocol.n_time) = (20, 2, 36);
     (protocol.seen, protocol.training_sizes) = (vec![5, 12], vec![4]);
-    let settings = &mut plan.settings;
+    let settings = &mut experiment.settings;
     (settings.oracle.draws, settings.oracle.sampler.chains) = (64, 64);
     (settings.oracle.sampler.prior_points, settings.oracle.sampler.prior_ess) = (2048, 256.0);
     settings.pooled.plan.steps = 5;
@@ -40,14 +40,14 @@ fn shrink(plan: &mut DhoPlan) {
 }
 
 /// What was printed on stdout and stderr.
-fn run(plan: &DhoPlan) -> (String, String) {
+fn run((asked, experiment): &(Dho, Experiment)) -> (String, String) {
     let (mut stdout, mut stderr) = (vec![], vec![]);
-    reproduce::run(plan, &mut stdout, &mut stderr).expect("nothing fails");
+    asked.compute(experiment, &mut stdout, &mut stderr).expect("nothing fails");
     (String::from_utf8(stdout).expect("text"), String::from_utf8(stderr).expect("text"))
 }
 
-fn refused(plan: &DhoPlan) -> String {
-    let error = reproduce::run(plan, &mut vec![], &mut vec![]).expect_err("refused");
+fn refused((asked, experiment): &(Dho, Experiment)) -> String {
+    let error = asked.compute(experiment, &mut vec![], &mut vec![]).expect_err("refused");
     format!("{error:#}")
 }
 
@@ -179,7 +179,7 @@ fn the_page_shows_the_sequences_that_cells_illustrate() {
 fn a_cell_that_fails_keeps_no_other_from_being_computed() {
     let folder = tempfile::tempdir().expect("made");
     let mut plan = plan(folder.path(), &["--only", "pooled,mtlds"]);
-    plan.settings.paper.online.every = 0;
+    plan.1.settings.paper.online.every = 0;
     let message = refused(&plan);
     assert!(message.contains("cell mtlds-paper-n0004-r00") && message.contains("n0004-r01"), "{message}");
     assert!(cell(folder.path(), "pooled-r00").exists() && cell(folder.path(), "pooled-r01").exists());

@@ -1,7 +1,7 @@
 //! The result of a verb on its way out: into a file, or as CSV on stdout, or as one JSON document.
 
+use crate::options::Common;
 use crate::output::print;
-use crate::plan::{CommonPlan, Format};
 use anyhow::{Result, anyhow};
 use mtds::Family;
 use mtds_data::{Column, Columns, Table, TimeAxis, family_table, write_family, write_table, write_table_to};
@@ -26,7 +26,7 @@ pub(super) struct Delivery<'a> {
     /// The file; `None` for stdout.
     pub(super) out: Option<&'a Path>,
     /// How it is printed.
-    pub(super) common: &'a CommonPlan,
+    pub(super) common: &'a Common,
 }
 
 impl Content {
@@ -68,10 +68,10 @@ impl Delivery<'_> {
         if let Some(path) = self.out {
             content.save(path)?;
         }
-        let text = match (self.common.format, self.out) {
-            (Format::Json, _) => self.document(content, facts)?,
-            (Format::Text, Some(path)) => format!("{}: {line}\n", path.display()),
-            (Format::Text, None) => csv(&content.table()?)?,
+        let text = match (self.common.json, self.out) {
+            (true, _) => self.document(content, facts)?,
+            (false, Some(path)) => format!("{}: {line}\n", path.display()),
+            (false, None) => csv(&content.table()?)?,
         };
         print(stdout, &text)
     }
@@ -80,7 +80,7 @@ impl Delivery<'_> {
         let mut document = json!({
             "verb": self.verb,
             "version": env!("CARGO_PKG_VERSION"),
-            "seed": self.common.seed,
+            "seed": self.common.seed(),
         });
         facts.iter().for_each(|(key, value)| document[*key] = value.clone());
         match self.out {

@@ -3,9 +3,11 @@
 use super::delivery::{Content, Delivery, append};
 use super::observed;
 use crate::interrupt::Interrupt;
-use crate::plan::{ForecastPlan, UsageError, Verbosity};
+use crate::options::{Common, MethodName, Source};
 use crate::progress::{Progress, Stage};
+use crate::usage::{UsageError, check_folder, count, level, result_file, rising};
 use anyhow::{Result, bail};
+use clap::Args;
 use mtds::Model;
 use mtds::predict::Forecast;
 use mtds::random::{Stream, stream};
@@ -14,43 +16,145 @@ use mtds_data::{Column, ReadFamily, Table};
 use serde_json::json;
 use std::io::Write;
 use std::ops::Range;
+use std::path::PathBuf;
 
-/// Carries the plan out: forecasts, writes the file, prints the result to `stdout`.
-///
-/// # Errors
-/// A model or data that cannot be read, or do not fit each other; inputs of the future that are not there; a file
-/// that cannot be written; an interrupt.
-pub fn run(plan: &ForecastPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
-    let model = load_model(&plan.model)?;
-    let read = observed::read(&plan.source, &model, plan.common.verbosity)?;
-    let steps = all_steps(plan, &read, &model)?;
-    plan.method.check(&model)?;
-    let table = forecasts(plan, interrupt, &model, (&read, &steps))?;
-    let n_seq = steps.iter().filter(|steps| !steps.is_empty()).count();
-    let line = format!("forecasts of {n_seq} sequences, {} rows", table.n_rows());
-    let facts = [
-        ("model", json!(plan.model)),
-        ("n_seq", json!(n_seq)),
-        ("seen", json!(plan.seen)),
-        ("horizon", json!(plan.horizon)),
-        ("quantiles", json!(plan.levels)),
-    ];
-    let delivery = Delivery { verb: "forecast", out: plan.out.as_deref(), common: &plan.common };
-    delivery.deliver(Content::Table(table), &facts, &line, stdout)
+/// Examples in the help.
+const EXAMPLES: &str = "Examples:
+  mtds forecast model family.csv --seen 20 --horizon 40 --quantiles 0.05,0.5,0.95 -o forecasts.csv
+      the 40 steps after the first 20 of every sequence
+  mtds forecast model family.csv --seen 60 --json
+      all that the file has inputs for beyond 60 steps, as a JSON document on stdout
+";
+
+/// What is forecast, from where, how far.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Directory of the model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// What is observed; last rows with inputs and no outputs are the future.
+    #[command(flatten)]
+    pub source: Source,
+
+    /// File for the forecasts: CSV, Parquet or JSON lines, by its ending [default: CSV on stdout]
+    #[arg(short, long, value_name = "FILE", value_parser = result_file())]
+    pub out: Option<PathBuf>,
+
+    /// Use at most this many steps of each sequence [default: all]
+    #[arg(long, value_name = "N", value_parser = count("leave it out to use all steps"))]
+    pub seen: Option<usize>,
+
+    /// Steps to forecast [default: as far as DATA goes beyond what is seen]
+    #[arg(long, value_name = "N", value_parser = count("40"))]
+    pub horizon: Option<usize>,
+
+    /// Levels of the quantiles, between 0 and 1
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',', default_value = "0.05,0.5,0.95")]
+    #[arg(value_parser = level())]
+    pub quantiles: Vec<f64>,
+
+    /// How posteriors are found
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t = MethodName::Adais)]
+    pub method: MethodName,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: Common,
 }
 
-/// The steps of every sequence that are forecast, counted from 0; none where the file does not go on.
-fn all_steps(plan: &ForecastPlan, read: &ReadFamily, model: &Model) -> Result<Vec<Range<usize>>> {
-    let each = (0..read.family.n_seq()).map(|i| steps(plan, read, model, i));
-    let each = each.collect::<Result<Vec<_>>>()?;
-    let without = each.iter().filter(|steps| steps.is_empty()).count();
-    if without == each.len() {
-        return Err(nothing_ahead(model).into());
+impl Arguments {
+    /// Forecasts, writes the file, prints the result to `stdout`.
+    ///
+    /// # Errors
+    /// A model or data that cannot be read, or do not fit each other; inputs of the future that are not there; a file
+    /// that cannot be written; an interrupt.
+    pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
+        self.source.check()?;
+        check_folder("--out", self.out.as_deref())?;
+        let model = load_model(&self.model)?;
+        let read = observed::read(&self.source, &model, &self.common)?;
+        let steps = self.all_steps(&read, &model)?;
+        let levels = rising(self.quantiles.clone());
+        let table = self.forecasts(interrupt, &model, (&read, &steps), &levels)?;
+        let n_seq = steps.iter().filter(|steps| !steps.is_empty()).count();
+        let line = format!("forecasts of {n_seq} sequences, {} rows", table.n_rows());
+        let facts = [
+            ("model", json!(self.model)),
+            ("n_seq", json!(n_seq)),
+            ("seen", json!(self.seen)),
+            ("horizon", json!(self.horizon)),
+            ("quantiles", json!(levels)),
+        ];
+        let delivery = Delivery { verb: "forecast", out: self.out.as_deref(), common: &self.common };
+        delivery.deliver(Content::Table(table), &facts, &line, stdout)
     }
-    if without > 0 && plan.common.verbosity != Verbosity::Quiet {
-        eprintln!("note: {without} sequence(s) end with what is seen and are not forecast; set --horizon");
+
+    /// The steps of every sequence that are forecast, counted from 0; none where the file does not go on.
+    fn all_steps(&self, read: &ReadFamily, model: &Model) -> Result<Vec<Range<usize>>> {
+        let each = (0..read.family.n_seq()).map(|i| self.steps(read, model, i));
+        let each = each.collect::<Result<Vec<_>>>()?;
+        let without = each.iter().filter(|steps| steps.is_empty()).count();
+        if without == each.len() {
+            return Err(nothing_ahead(model).into());
+        }
+        if without > 0 {
+            self.common.say(format_args!(
+                "note: {without} sequence(s) end with what is seen and are not forecast; set --horizon"
+            ));
+        }
+        Ok(each)
     }
-    Ok(each)
+
+    /// The steps of one sequence that are forecast.
+    fn steps(&self, read: &ReadFamily, model: &Model, i: usize) -> Result<Range<usize>> {
+        let sequence = read.family.sequence(i);
+        let seen = self.seen.unwrap_or(usize::MAX).min(sequence.n_time());
+        let inputs = observed::inputs_of(&read.family, model, i);
+        let ahead = inputs.map_or(sequence.n_time(), |inputs| inputs.n_time()) - seen;
+        let horizon = self.horizon.unwrap_or(ahead);
+        if inputs.is_some() && horizon > ahead {
+            bail!(
+                "{}: sequence `{}`: expected {} for {horizon} step(s) after {seen} seen, found {ahead}\n  try: rows at the \
+                 end with inputs and empty outputs, --horizon {}, or --seen with fewer steps",
+                self.source.data.display(),
+                sequence.id(),
+                model.columns.inputs.join(", "),
+                ahead.max(1),
+            );
+        }
+        Ok(seen..seen + horizon)
+    }
+
+    /// The forecasts of all sequences, batch by batch.
+    fn forecasts(
+        &self,
+        interrupt: &Interrupt,
+        model: &Model,
+        (read, steps): (&ReadFamily, &[Range<usize>]),
+        levels: &[f64],
+    ) -> Result<Table> {
+        let (family, seed, method) = (&read.family, self.common.seed(), self.method.of(model)?);
+        let one = |i: usize| -> Result<Table> {
+            if steps[i].is_empty() {
+                return Ok(Table::new());
+            }
+            let outputs = observed::seen(family, i, self.seen);
+            let seen = (&outputs, observed::inputs_of(family, model, i));
+            let random = [stream(seed, Stream::Infer(i as u64)), stream(seed, Stream::Forecast(i as u64))];
+            let forecast = model.forecast_with(seen, steps[i].len(), method, random)?;
+            rows(&forecast, read, i, levels)
+        };
+        let mut table = Table::new();
+        let mut progress = Progress::new(self.common.display());
+        let work = (Stage::Forecasting, family.n_seq());
+        observed::in_batches(work, &mut progress, interrupt, one, |batch| {
+            batch.into_iter().for_each(|rows| append(&mut table, rows));
+            Ok(())
+        })?;
+        Ok(table)
+    }
 }
 
 fn nothing_ahead(model: &Model) -> UsageError {
@@ -63,54 +167,6 @@ fn nothing_ahead(model: &Model) -> UsageError {
         ),
     };
     UsageError::new("--horizon", problem, hint)
-}
-
-/// The steps of one sequence that are forecast.
-fn steps(plan: &ForecastPlan, read: &ReadFamily, model: &Model, i: usize) -> Result<Range<usize>> {
-    let sequence = read.family.sequence(i);
-    let seen = plan.seen.unwrap_or(usize::MAX).min(sequence.n_time());
-    let inputs = observed::inputs_of(&read.family, model, i);
-    let ahead = inputs.map_or(sequence.n_time(), |inputs| inputs.n_time()) - seen;
-    let horizon = plan.horizon.unwrap_or(ahead);
-    if inputs.is_some() && horizon > ahead {
-        bail!(
-            "{}: sequence `{}`: expected {} for {horizon} step(s) after {seen} seen, found {ahead}\n  try: rows at the \
-             end with inputs and empty outputs, --horizon {}, or --seen with fewer steps",
-            plan.source.path.display(),
-            sequence.id(),
-            model.columns.inputs.join(", "),
-            ahead.max(1),
-        );
-    }
-    Ok(seen..seen + horizon)
-}
-
-/// The forecasts of all sequences, batch by batch.
-fn forecasts(
-    plan: &ForecastPlan,
-    interrupt: &Interrupt,
-    model: &Model,
-    (read, steps): (&ReadFamily, &[Range<usize>]),
-) -> Result<Table> {
-    let (family, seed) = (&read.family, plan.common.seed);
-    let one = |i: usize| -> Result<Table> {
-        if steps[i].is_empty() {
-            return Ok(Table::new());
-        }
-        let outputs = observed::seen(family, i, plan.seen);
-        let given = (&outputs, observed::inputs_of(family, model, i));
-        let random = [stream(seed, Stream::Infer(i as u64)), stream(seed, Stream::Forecast(i as u64))];
-        let forecast = model.forecast_with(given, steps[i].len(), plan.method.into(), random)?;
-        rows(&forecast, read, i, &plan.levels)
-    };
-    let mut table = Table::new();
-    let mut progress = Progress::new(plan.common.display());
-    let work = (Stage::Forecasting, family.n_seq());
-    observed::in_batches(work, &mut progress, interrupt, one, |batch| {
-        batch.into_iter().for_each(|rows| append(&mut table, rows));
-        Ok(())
-    })?;
-    Ok(table)
 }
 
 /// A row per step and output of sequence `i`.
@@ -129,4 +185,18 @@ fn rows(forecast: &Forecast, read: &ReadFamily, i: usize, levels: &[f64]) -> Res
         table = table.with(format!("q{level}"), Column::Number(values));
     }
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::usage::refused;
+
+    #[test]
+    fn levels_lie_between_0_and_1() {
+        for verb in [["forecast", "model", "data.csv"].as_slice(), &["watch", "model"]] {
+            for wrong in ["0,0.5", "0.5,1", "-0.5", "NaN", "inf"] {
+                refused(verb, &[["--quantiles", wrong]]);
+            }
+        }
+    }
 }

@@ -3,12 +3,13 @@
 use super::delivery::{Content, Delivery, append};
 use super::observed;
 use crate::interrupt::Interrupt;
-use crate::plan::InferPlan;
+use crate::options::{Common, MethodName, Source};
 use crate::progress::{Progress, Stage};
+use crate::usage::{UsageError, check_folder, count, result_file};
 use anyhow::Result;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use mtds::Model;
-use mtds::infer::{Points, Status};
+use mtds::infer::{Method, Points, Status};
 use mtds::model::{CHAINS, Inferred};
 use mtds::random::{Random, Stream, stream};
 use mtds_data::model::load_model;
@@ -16,29 +17,125 @@ use mtds_data::{Column, ReadFamily, Table, TableWriter};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 
-/// Carries the plan out: infers, writes the files, prints the result to `stdout`.
-///
-/// # Errors
-/// A model or data that cannot be read, or do not fit each other; a file that cannot be written; an interrupt.
-pub fn run(plan: &InferPlan, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
-    let model = load_model(&plan.model)?;
-    let read = observed::read(&plan.source, &model, plan.common.verbosity)?;
-    plan.method.check(&model)?;
-    let table = infer_all(plan, interrupt, &model, &read)?;
-    let counts = counts(&table);
-    let said = counts.iter().map(|(status, n)| format!("{n} {status}")).collect::<Vec<_>>().join(", ");
-    let line = format!("{} sequences: {said}", table.n_rows());
-    let method = plan.method.to_possible_value().map(|value| value.get_name().to_owned());
-    let facts = [
-        ("model", json!(plan.model)),
-        ("method", json!(method)),
-        ("n_seq", json!(table.n_rows())),
-        ("statuses", json!(counts)),
-        ("draws", json!(plan.draws)),
-    ];
-    let delivery = Delivery { verb: "infer", out: plan.out.as_deref(), common: &plan.common };
-    delivery.deliver(Content::Table(table), &facts, &line, stdout)
+/// Examples in the help.
+const EXAMPLES: &str = "Examples:
+  mtds infer model family.csv --seen 20 -o posteriors.csv
+      codes of all sequences after 20 steps: means, deviations, evidence and how far to trust them
+  mtds infer model family.csv --method map --draws draws.csv.gz --n-draws 100
+      summary on stdout; 100 draws of every code in a file, numbered by chain and draw
+";
+
+/// Draws per sequence, unless another number is asked for.
+const DRAWS: usize = 1000;
+
+/// Whose codes, how, and where they go.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Directory of the model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// What is observed.
+    #[command(flatten)]
+    pub source: Source,
+
+    /// File for the summary: CSV, Parquet or JSON lines, by its ending [default: CSV on stdout]
+    #[arg(short, long, value_name = "FILE", value_parser = result_file())]
+    pub out: Option<PathBuf>,
+
+    /// How posteriors are found
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t = MethodName::Adais)]
+    pub method: MethodName,
+
+    /// Use at most this many steps of each sequence [default: all]
+    #[arg(long, value_name = "N", value_parser = count("leave it out to use all steps"))]
+    pub seen: Option<usize>,
+
+    /// File for draws of the codes, in columns series, chain, draw, z1, z2, …
+    #[arg(long, value_name = "FILE", value_parser = result_file())]
+    pub draws: Option<PathBuf>,
+
+    /// Draws per sequence [default: 1000]
+    #[arg(long, value_name = "N", requires = "draws", value_parser = count("leave it out for 1000"))]
+    pub n_draws: Option<usize>,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Arguments {
+    /// Infers, writes the files, prints the result to `stdout`.
+    ///
+    /// # Errors
+    /// A model or data that cannot be read, or do not fit each other; a file that cannot be written; an interrupt.
+    pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
+        self.check()?;
+        let model = load_model(&self.model)?;
+        let read = observed::read(&self.source, &model, &self.common)?;
+        let table = self.infer_all(interrupt, (&model, self.method.of(&model)?), &read)?;
+        let counts = counts(&table);
+        let said = counts.iter().map(|(status, n)| format!("{n} {status}")).collect::<Vec<_>>().join(", ");
+        let line = format!("{} sequences: {said}", table.n_rows());
+        let method = self.method.to_possible_value().map(|value| value.get_name().to_owned());
+        let facts = [
+            ("model", json!(self.model)),
+            ("method", json!(method)),
+            ("n_seq", json!(table.n_rows())),
+            ("statuses", json!(counts)),
+            ("draws", json!(self.draws)),
+        ];
+        let delivery = Delivery { verb: "infer", out: self.out.as_deref(), common: &self.common };
+        delivery.deliver(Content::Table(table), &facts, &line, stdout)
+    }
+
+    fn check(&self) -> Result<(), UsageError> {
+        check_folder("--out", self.out.as_deref())?;
+        check_folder("--draws", self.draws.as_deref())?;
+        if self.out.is_some() && self.out == self.draws {
+            let problem = "expected another file than for the summary";
+            return Err(UsageError::new("--draws", problem, "draws.csv"));
+        }
+        self.source.check()
+    }
+
+    /// Infers all sequences, batch by batch; draws are written as they come.
+    fn infer_all(
+        &self,
+        interrupt: &Interrupt,
+        (model, method): (&Model, Method),
+        read: &ReadFamily,
+    ) -> Result<Table> {
+        let (family, k, seed) = (&read.family, model.system.d_code(), self.common.seed());
+        let n_draws = self.n_draws.unwrap_or(DRAWS);
+        let one = |i: usize| -> Result<(Table, Option<Table>)> {
+            let outputs = observed::seen(family, i, self.seen);
+            let seen = (&outputs, observed::inputs_of(family, model, i));
+            let found = model.infer(seen, method, n_draws, stream(seed, Stream::Infer(i as u64)))?;
+            let id = family.sequence(i).id();
+            let mut random = stream(seed, Stream::InferredDraws(i as u64));
+            let draws = self.draws.is_some().then(|| draws(id, &found, k, n_draws, &mut random));
+            Ok((summary(id, outputs.n_time(), &found, k), draws))
+        };
+        let mut writer = self.draws.as_deref().map(TableWriter::create).transpose()?;
+        let mut table = Table::new();
+        let mut progress = Progress::new(self.common.display());
+        let work = (Stage::Inferring, family.n_seq());
+        observed::in_batches(work, &mut progress, interrupt, one, |batch| {
+            let mut batch_draws = Table::new();
+            for (summary, draws) in batch {
+                append(&mut table, summary);
+                draws.into_iter().for_each(|draws| append(&mut batch_draws, draws));
+            }
+            writer = writer.take().map(|writer| writer.push(&batch_draws)).transpose()?;
+            Ok(())
+        })?;
+        writer.map(TableWriter::finish).transpose()?;
+        Ok(table)
+    }
 }
 
 /// How many sequences there are of each status.
@@ -50,36 +147,6 @@ fn counts(table: &Table) -> BTreeMap<String, usize> {
         }
     }
     counts
-}
-
-/// Infers all sequences, batch by batch; draws are written as they come.
-fn infer_all(plan: &InferPlan, interrupt: &Interrupt, model: &Model, read: &ReadFamily) -> Result<Table> {
-    let (family, k, seed) = (&read.family, model.system.d_code(), plan.common.seed);
-    let one = |i: usize| -> Result<(Table, Option<Table>)> {
-        let outputs = observed::seen(family, i, plan.seen);
-        let given = (&outputs, observed::inputs_of(family, model, i));
-        let found =
-            model.infer(given, plan.method.into(), plan.n_draws, stream(seed, Stream::Infer(i as u64)))?;
-        let id = family.sequence(i).id();
-        let mut random = stream(seed, Stream::InferredDraws(i as u64));
-        let draws = plan.draws.is_some().then(|| draws(id, &found, k, plan.n_draws, &mut random));
-        Ok((summary(id, outputs.n_time(), &found, k), draws))
-    };
-    let mut writer = plan.draws.as_deref().map(TableWriter::create).transpose()?;
-    let mut table = Table::new();
-    let mut progress = Progress::new(plan.common.display());
-    let work = (Stage::Inferring, family.n_seq());
-    observed::in_batches(work, &mut progress, interrupt, one, |batch| {
-        let mut batch_draws = Table::new();
-        for (summary, draws) in batch {
-            append(&mut table, summary);
-            draws.into_iter().for_each(|draws| append(&mut batch_draws, draws));
-        }
-        writer = writer.take().map(|writer| writer.push(&batch_draws)).transpose()?;
-        Ok(())
-    })?;
-    writer.map(TableWriter::finish).transpose()?;
-    Ok(table)
 }
 
 /// One row: what is known of the code, and how well.

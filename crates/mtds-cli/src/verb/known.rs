@@ -1,8 +1,24 @@
 //! Ids and codes that were typed, held against those that exist.
 
-use crate::plan::UsageError;
+use crate::usage::{UsageError, value};
+use clap::builder::TypedValueParser;
 use mtds::model::Member;
 use std::path::Path;
+
+/// A code that was typed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Code(pub(super) Vec<f64>);
+
+/// Numbers with commas between them, after this option.
+pub(super) fn code(option: &'static str) -> impl TypedValueParser<Value = Code> {
+    let number = |part: &str| part.trim().parse().ok().filter(|value: &f64| value.is_finite());
+    value(move |text: String| {
+        text.split(',').map(number).collect::<Option<_>>().map(Code).ok_or_else(|| {
+            let problem = format!("expected numbers with commas between them, found `{text}`");
+            (problem, format!("{option} 0.3,-1.2"))
+        })
+    })
+}
 
 /// Names that a message offers.
 const OFFERED: usize = 3;
@@ -40,17 +56,21 @@ pub(super) fn member<'m>(
     find(option, typed, &ids, model).map(|i| &members[i])
 }
 
-/// Refuses a code that was typed with too few or too many numbers.
-///
-/// # Errors
-/// A [`UsageError`] saying how long codes of the model are.
-pub(super) fn check_code(option: &'static str, code: &[f64], d_code: usize) -> Result<(), UsageError> {
-    if code.len() == d_code {
-        return Ok(());
+impl Code {
+    /// Its numbers, as many as codes of the model have.
+    ///
+    /// # Errors
+    /// A [`UsageError`] saying how many that is.
+    pub(super) fn of_length(&self, option: &'static str, d_code: usize) -> Result<Vec<f64>, UsageError> {
+        let Self(numbers) = self;
+        if numbers.len() == d_code {
+            return Ok(numbers.clone());
+        }
+        let problem =
+            format!("expected {d_code} number(s), as in codes of this model, found {}", numbers.len());
+        let zeros = vec!["0"; d_code].join(",");
+        Err(UsageError::new(option, problem, format!("{option} {zeros}, the middle of the prior")))
     }
-    let problem = format!("expected {d_code} number(s), as in codes of this model, found {}", code.len());
-    let zeros = vec!["0"; d_code].join(",");
-    Err(UsageError::new(option, problem, format!("{option} {zeros}, the middle of the prior")))
 }
 
 /// The names most like `typed`, the nearest first; upper and lower case are the same.
@@ -81,6 +101,8 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::Verb;
+    use crate::usage::{refused, typed};
 
     #[test]
     fn distances_count_changed_letters() {
@@ -102,8 +124,20 @@ mod tests {
 
     #[test]
     fn codes_must_fit_the_model() {
-        assert_eq!(check_code("--code", &[1.0, 2.0], 2), Ok(()));
-        let error = check_code("--code", &[1.0], 2).expect_err("too short");
+        assert_eq!(Code(vec![1.0, 2.0]).of_length("--code", 2), Ok(vec![1.0, 2.0]));
+        let error = Code(vec![1.0]).of_length("--code", 2).expect_err("too short");
         assert!(error.to_string().contains("--code 0,0"), "{error}");
+    }
+
+    #[test]
+    fn a_code_is_numbers_with_commas() {
+        let Verb::Generate(found) = typed(&["generate", "model", "--code", "-0.3, 1e-2"]).expect("a code")
+        else {
+            panic!("another verb")
+        };
+        assert_eq!(found.code, [Code(vec![-0.3, 0.01])]);
+        for wrong in ["", "a", "1,,2", "1;2", "nan", "inf,0"] {
+            refused(&["generate", "model"], &[["--code", wrong]]);
+        }
     }
 }

@@ -1,16 +1,15 @@
-//! The verbs, one file each: a plan is carried out, the result is printed, files are left behind.
+//! The verbs, one module each: its options, and what is done with them.
 
 pub mod data;
 mod delivery;
-mod drive;
 pub mod evaluate;
 pub mod fit;
 pub mod forecast;
-pub mod gait;
 pub mod generate;
 pub mod infer;
 pub mod inspect;
 mod known;
+mod made_up;
 pub mod mocap;
 pub mod morph;
 mod observed;

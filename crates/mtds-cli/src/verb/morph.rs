@@ -1,73 +1,126 @@
 //! `mtds morph`: one sequence during which the system changes from one code to another.
 
 use super::delivery::{Content, Delivery};
-use super::drive::{self, Drive};
-use super::known;
-use crate::plan::{MorphPlan, Waypoint};
+use super::known::{self, Code, code};
+use super::made_up::{self, InputOptions};
+use crate::options::Common;
+use crate::usage::family_file;
 use anyhow::Result;
+use clap::Args;
+use mtds::Model;
 use mtds::predict::CodePath;
-use mtds::{Family, Model};
-use mtds_data::TimeAxis;
 use mtds_data::model::load_model;
 use serde_json::json;
 use std::io::Write;
+use std::path::PathBuf;
 
-/// Carries the plan out: morphs, writes the file, prints the result to `stdout`.
-///
-/// # Errors
-/// A model or inputs that cannot be read; members that it does not know and codes that do not fit; a file that cannot
-/// be written.
-pub fn run(plan: &MorphPlan, stdout: &mut dyn Write) -> Result<()> {
-    let bundle = load_model(&plan.model)?;
-    let drive = Drive::new(&plan.drive, &bundle, plan.common.verbosity)?;
-    let (family, time, waypoints) = Job { plan, drive: &drive }.run(&bundle)?;
-    let sequence = family.sequence(0);
-    let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
-    let facts = [("model", json!(plan.model)), ("path", json!(waypoints))];
-    let delivery = Delivery { verb: "morph", out: plan.out.as_deref(), common: &plan.common };
-    delivery.deliver(Content::family(family, time), &facts, &line, stdout)
+/// Examples in the help.
+const EXAMPLES: &str = "Examples:
+  mtds morph model --from osc-000 --to osc-001 --inputs family.csv -o morph.csv
+      begins as one member and ends as another, under the inputs of the first
+  mtds morph model --from osc-000 --via osc-002 --to osc-001 --steps 60 --inputs family.csv
+      by way of a third
+";
+
+/// The codes to pass, and under which inputs.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Directory of the model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Id of the member to begin as
+    #[arg(long, value_name = "ID", required_unless_present = "from_code")]
+    pub from: Option<String>,
+
+    /// Code to begin with, e.g. 0.3,-1.2
+    #[arg(long, value_name = "CODE", allow_hyphen_values = true, conflicts_with = "from")]
+    #[arg(value_parser = code("--from-code"))]
+    pub from_code: Option<Code>,
+
+    /// Ids of members to pass on the way, evenly spaced in time
+    #[arg(long, value_name = "ID")]
+    pub via: Vec<String>,
+
+    /// Id of the member to end as
+    #[arg(long, value_name = "ID", required_unless_present = "to_code")]
+    pub to: Option<String>,
+
+    /// Code to end with
+    #[arg(long, value_name = "CODE", allow_hyphen_values = true, conflicts_with = "to")]
+    #[arg(value_parser = code("--to-code"))]
+    pub to_code: Option<Code>,
+
+    /// Inputs and length.
+    #[command(flatten)]
+    pub inputs: InputOptions,
+
+    /// File for the sequence: CSV, Parquet, JSON lines or NPZ, by its ending [default: CSV on stdout]
+    #[arg(short, long, value_name = "FILE", value_parser = family_file())]
+    pub out: Option<PathBuf>,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: Common,
 }
 
-/// What is left to do once the inputs are there.
-struct Job<'a> {
-    plan: &'a MorphPlan,
-    drive: &'a Drive,
+/// A code to pass, after the option that named it: that of a member, or as typed.
+enum Waypoint<'a> {
+    Member(&'static str, &'a str),
+    Code(&'static str, &'a Code),
 }
 
-impl Job<'_> {
-    fn run(self, bundle: &Model) -> Result<(Family, TimeAxis, Vec<Vec<f64>>)> {
-        let Self { plan, drive } = self;
-        let codes = plan.path.iter().map(|waypoint| code(waypoint, plan, bundle));
-        let codes = codes.collect::<Result<Vec<_>>>()?;
-        let first = plan.path.first().and_then(member);
-        let driven = drive.for_sequence(first)?;
-        let path = CodePath::new(codes.clone())?;
-        let outputs = bundle.system.morph(&path, driven.inputs.as_ref(), driven.n_time)?;
-        let (family, time) = drive::family(vec![(name(&plan.path), outputs, driven)], bundle)?;
-        Ok((family, time, codes))
+impl Arguments {
+    /// Morphs, writes the file, prints the result to `stdout`.
+    ///
+    /// # Errors
+    /// A model or inputs that cannot be read; members that it does not know and codes that do not fit; a file that cannot
+    /// be written.
+    pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
+        let model = load_model(&self.model)?;
+        let inputs = self.inputs.read(&model, &self.common)?;
+        let path = self.path();
+        let codes = path.iter().map(|waypoint| self.code(waypoint, &model)).collect::<Result<Vec<_>>>()?;
+        let own = inputs.of_sequence(self.from.as_deref())?;
+        let outputs = model.system.morph(&CodePath::new(codes.clone())?, own.signal.as_ref(), own.n_time)?;
+        let (family, time) = made_up::family(vec![(name(&path), outputs, own)], &model)?;
+        let sequence = family.sequence(0);
+        let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
+        let facts = [("model", json!(self.model)), ("path", json!(codes))];
+        let delivery = Delivery { verb: "morph", out: self.out.as_deref(), common: &self.common };
+        delivery.deliver(Content::family(family, time), &facts, &line, stdout)
     }
-}
 
-fn code(waypoint: &Waypoint, plan: &MorphPlan, bundle: &Model) -> Result<Vec<f64>> {
-    match waypoint {
-        Waypoint::Member(option, id) => {
-            Ok(known::member(option, id, &bundle.members, &plan.model)?.code_mean.clone())
-        }
-        Waypoint::Code(option, code) => {
-            known::check_code(option, code, bundle.system.d_code())?;
-            Ok(code.clone())
-        }
+    /// The codes to pass, the first and the last included; clap sees to it that both are there.
+    fn path(&self) -> Vec<Waypoint<'_>> {
+        let first = match (&self.from, &self.from_code) {
+            (None, Some(code)) => Some(Waypoint::Code("--from-code", code)),
+            (id, _) => id.as_deref().map(|id| Waypoint::Member("--from", id)),
+        };
+        let last = match (&self.to, &self.to_code) {
+            (None, Some(code)) => Some(Waypoint::Code("--to-code", code)),
+            (id, _) => id.as_deref().map(|id| Waypoint::Member("--to", id)),
+        };
+        let via = self.via.iter().map(|id| Waypoint::Member("--via", id));
+        first.into_iter().chain(via).chain(last).collect()
     }
-}
 
-fn member(waypoint: &Waypoint) -> Option<&str> {
-    match waypoint {
-        Waypoint::Member(_, id) => Some(id),
-        Waypoint::Code(..) => None,
+    fn code(&self, waypoint: &Waypoint<'_>, model: &Model) -> Result<Vec<f64>> {
+        match waypoint {
+            Waypoint::Member(option, id) => {
+                Ok(known::member(option, id, &model.members, &self.model)?.code_mean.clone())
+            }
+            Waypoint::Code(option, code) => Ok(code.of_length(option, model.system.d_code())?),
+        }
     }
 }
 
 /// The id of the sequence: what it passes.
-fn name(path: &[Waypoint]) -> String {
-    path.iter().map(|waypoint| member(waypoint).unwrap_or("code")).collect::<Vec<_>>().join(" to ")
+fn name(path: &[Waypoint<'_>]) -> String {
+    let one = |waypoint: &Waypoint<'_>| match waypoint {
+        Waypoint::Member(_, id) => (*id).to_owned(),
+        Waypoint::Code(..) => "code".to_owned(),
+    };
+    path.iter().map(one).collect::<Vec<_>>().join(" to ")
 }

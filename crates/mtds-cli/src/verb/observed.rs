@@ -1,7 +1,7 @@
 //! DATA as a model takes it: columns as they were learned, steps that count as seen, many sequences in batches.
 
 use crate::interrupt::Interrupt;
-use crate::plan::{SourcePlan, Verbosity};
+use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
 use mtds::model::DataColumns;
@@ -16,18 +16,16 @@ const BATCH: usize = 64;
 ///
 /// # Errors
 /// A file that cannot be read as a family, lacks a column that the model needs, or has other time steps.
-pub(super) fn read(source: &SourcePlan, model: &Model, verbosity: Verbosity) -> Result<ReadFamily> {
-    let read = source.clone().with_config(&columns(model))?.read()?;
-    if verbosity != Verbosity::Quiet {
-        read.notes.iter().for_each(|note| eprintln!("note: {note}"));
-    }
-    check(source, model, &read, verbosity)?;
+pub(super) fn read(source: &Source, model: &Model, common: &Common) -> Result<ReadFamily> {
+    let read = source.read(&source.columns().or(columns(model)))?;
+    common.say_notes(&read.notes);
+    check(source, model, &read, common)?;
     Ok(read)
 }
 
 /// Outputs, inputs and time step as the model knows them, by name.
-fn check(source: &SourcePlan, model: &Model, read: &ReadFamily, verbosity: Verbosity) -> Result<()> {
-    let (path, family) = (source.path.display(), &read.family);
+fn check(source: &Source, model: &Model, read: &ReadFamily, common: &Common) -> Result<()> {
+    let (path, family) = (source.data.display(), &read.family);
     let listed = |names: &[String]| if names.is_empty() { "none".into() } else { names.join(", ") };
     for (kind, expected, found) in [
         ("outputs", &model.columns.outputs, family.output_names()),
@@ -44,11 +42,9 @@ fn check(source: &SourcePlan, model: &Model, read: &ReadFamily, verbosity: Verbo
         }
     }
     let Some(step) = &model.time_step else {
-        if verbosity != Verbosity::Quiet {
-            eprintln!(
-                "note: the model does not say how long its steps are; those of {path} are taken to be the same"
-            );
-        }
+        common.say(format_args!(
+            "note: the model does not say how long its steps are; those of {path} are taken to be the same"
+        ));
         return Ok(());
     };
     let found = read.time.step.to_string();
@@ -58,10 +54,9 @@ fn check(source: &SourcePlan, model: &Model, read: &ReadFamily, verbosity: Verbo
             "{path}: expected steps of {step}, as the model was learned with, found steps of {found}\n  try: --resample {step}, \
              or a model of data with steps of {found}"
         ),
-        None if verbosity != Verbosity::Quiet => eprintln!(
+        None => common.say(format_args!(
             "note: {path}: the model was learned with steps of {step}, these are steps of {found}; they are taken to be the same"
-        ),
-        None => {}
+        )),
     }
     Ok(())
 }

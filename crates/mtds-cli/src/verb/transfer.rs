@@ -1,78 +1,104 @@
 //! `mtds transfer`: the inputs of one sequence, answered with the code of another.
 
 use super::delivery::{Content, Delivery};
-use super::drive::{self, Driven};
+use super::made_up::{self, SequenceInputs};
 use super::{known, observed};
-use crate::plan::{TransferPlan, UsageError};
+use crate::options::{Common, Source};
+use crate::usage::{UsageError, family_file};
 use anyhow::{Context, Result};
+use clap::Args;
 use mtds::infer::Method;
 use mtds::predict::MAX_DRAWS;
 use mtds::random::{Stream, stream};
 use mtds::{Family, Model};
 use mtds_data::model::load_model;
-use mtds_data::{ReadFamily, TimeAxis};
 use serde_json::json;
 use std::io::Write;
+use std::path::PathBuf;
 
-/// Carries the plan out: transfers, writes the file, prints the result to `stdout`.
-///
-/// # Errors
-/// A model without inputs; a model or data that cannot be read; ids that neither knows; a file that cannot be written.
-pub fn run(plan: &TransferPlan, stdout: &mut dyn Write) -> Result<()> {
-    let bundle = load_model(&plan.model)?;
-    if bundle.columns.inputs.is_empty() {
-        let problem = "the model has no inputs, so that a sequence is all style";
-        return Err(UsageError::new("--content", problem, "mtds generate MODEL --like ID").into());
+/// Examples in the help.
+const EXAMPLES: &str = "Examples:
+  mtds transfer model family.csv --content osc-000 --style osc-005 -o transferred.csv
+      what drove osc-000, answered as osc-005 would
+  mtds transfer model family.csv --content osc-000 --style osc-005 --json
+      the same as a JSON document, with the code
+";
+
+/// Whose inputs, in whose style.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Directory of the model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// The sequence whose inputs are taken is in this file, and the style may be.
+    #[command(flatten)]
+    pub source: Source,
+
+    /// Id of the sequence in DATA whose inputs are taken
+    #[arg(long, value_name = "ID")]
+    pub content: String,
+
+    /// Id of the member whose code is taken; if the model does not know it, inferred from its outputs in DATA
+    #[arg(long, value_name = "ID")]
+    pub style: String,
+
+    /// File for the sequence: CSV, Parquet, JSON lines or NPZ, by its ending [default: CSV on stdout]
+    #[arg(short, long, value_name = "FILE", value_parser = family_file())]
+    pub out: Option<PathBuf>,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Arguments {
+    /// Transfers, writes the file, prints the result to `stdout`.
+    ///
+    /// # Errors
+    /// A model without inputs; a model or data that cannot be read; ids that neither knows; a file that cannot be written.
+    pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
+        self.source.check()?;
+        let model = load_model(&self.model)?;
+        if model.columns.inputs.is_empty() {
+            let problem = "the model has no inputs, so that a sequence is all style";
+            return Err(UsageError::new("--content", problem, "mtds generate MODEL --like ID").into());
+        }
+        let read = observed::read(&self.source, &model, &self.common)?;
+        let i = self.find("--content", &self.content, &read.family)?;
+        let inputs = observed::inputs_of(&read.family, &model, i).context("the family has inputs")?;
+        let code = self.code(&model, &read.family)?;
+        let outputs = model.system.generate(&code, Some(inputs), inputs.n_time())?;
+        let id = format!("{} as {}", self.content, self.style);
+        let inputs = SequenceInputs::of_family(&read, i, inputs);
+        let (family, time) = made_up::family(vec![(id, outputs, inputs)], &model)?;
+        let sequence = family.sequence(0);
+        let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
+        let facts = [
+            ("model", json!(self.model)),
+            ("content", json!(self.content)),
+            ("style", json!(self.style)),
+            ("code", json!(code)),
+        ];
+        let delivery = Delivery { verb: "transfer", out: self.out.as_deref(), common: &self.common };
+        delivery.deliver(Content::family(family, time), &facts, &line, stdout)
     }
-    let read = observed::read(&plan.source, &bundle, plan.common.verbosity)?;
-    let (family, time, code) = Job { plan, read: &read }.run(&bundle)?;
-    let sequence = family.sequence(0);
-    let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
-    let facts = [
-        ("model", json!(plan.model)),
-        ("content", json!(plan.content)),
-        ("style", json!(plan.style)),
-        ("code", json!(code)),
-    ];
-    let delivery = Delivery { verb: "transfer", out: plan.out.as_deref(), common: &plan.common };
-    delivery.deliver(Content::family(family, time), &facts, &line, stdout)
-}
 
-/// What is left to do once the data are there.
-struct Job<'a> {
-    plan: &'a TransferPlan,
-    read: &'a ReadFamily,
-}
-
-impl Job<'_> {
-    fn run(self, bundle: &Model) -> Result<(Family, TimeAxis, Vec<f64>)> {
-        let (plan, family) = (self.plan, &self.read.family);
-        let i = known::find("--content", &plan.content, &ids(family), &plan.source.path)?;
-        let inputs = observed::inputs_of(family, bundle, i).context("the family has inputs")?;
-        let code = self.style(bundle)?;
-        let outputs = bundle.system.generate(&code, Some(inputs), inputs.n_time())?;
-        let driven = Driven::of_family(self.read, i, inputs);
-        let id = format!("{} as {}", plan.content, plan.style);
-        let (made, time) = drive::family(vec![(id, outputs, driven)], bundle)?;
-        Ok((made, time, code))
+    fn find(&self, option: &'static str, id: &str, family: &Family) -> Result<usize, UsageError> {
+        let ids: Vec<&str> = family.sequences().iter().map(|sequence| sequence.id()).collect();
+        known::find(option, id, &ids, &self.source.data)
     }
-}
 
-impl Job<'_> {
-    /// The code that the model knows, or else the posterior mean given the outputs in the data.
-    fn style(&self, bundle: &Model) -> Result<Vec<f64>> {
-        let (plan, family) = (self.plan, &self.read.family);
-        if let Some(member) = bundle.members.iter().find(|member| member.id == plan.style) {
+    /// The code of the style that the model knows, or else the posterior mean of it by the outputs in the data.
+    fn code(&self, model: &Model, family: &Family) -> Result<Vec<f64>> {
+        if let Ok(member) = model.member(&self.style) {
             return Ok(member.code_mean.clone());
         }
-        let i = known::find("--style", &plan.style, &ids(family), &plan.source.path)?;
-        let given = (family.sequence(i).outputs(), observed::inputs_of(family, bundle, i));
-        let random = stream(plan.common.seed, Stream::Infer(i as u64));
-        let found = bundle.infer(given, Method::AdaptiveImportance, MAX_DRAWS, random)?;
-        Ok(found.posterior.mean()[..bundle.system.d_code()].to_vec())
+        let i = self.find("--style", &self.style, family)?;
+        let seen = (family.sequence(i).outputs(), observed::inputs_of(family, model, i));
+        let random = stream(self.common.seed(), Stream::Infer(i as u64));
+        let found = model.infer(seen, Method::AdaptiveImportance, MAX_DRAWS, random)?;
+        Ok(found.posterior.mean()[..model.system.d_code()].to_vec())
     }
-}
-
-fn ids(family: &Family) -> Vec<&str> {
-    family.sequences().iter().map(|sequence| sequence.id()).collect()
 }

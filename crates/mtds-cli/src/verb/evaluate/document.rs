@@ -1,13 +1,13 @@
 //! What an evaluation says: text for the terminal, tables for files, one JSON document.
 
-use super::Evaluation;
-use super::anomaly::{ANOMALY, AnomalyRow};
-use crate::plan::EvaluatePlan;
+use super::{AnomalyRow, Arguments, Evaluation};
 use mtds::evaluate::{ScoreRow, Seen};
 use mtds_data::{Column, Table};
 use mtds_report::scores;
 use serde_json::{Value, json};
 
+/// From here on a sequence counts as an anomaly in the text.
+const ANOMALY: f64 = 3.0;
 /// Most anomalies that the text names.
 const NAMED: usize = 10;
 
@@ -53,8 +53,8 @@ pub(super) fn anomalies(rows: &[AnomalyRow]) -> Table {
 }
 
 /// For the terminal.
-pub(super) fn text(plan: &EvaluatePlan, found: &Evaluation) -> String {
-    format!("{}{}{}", scores::table(&found.rows), named(&found.anomalies), files(plan))
+pub(super) fn text(asked: &Arguments, found: &Evaluation) -> String {
+    format!("{}{}{}", scores::table(&found.rows), named(&found.anomalies), files(asked))
 }
 
 /// Sequences with high scores, the highest first.
@@ -71,14 +71,14 @@ fn named(rows: &[AnomalyRow]) -> String {
     format!("\nanomaly score {ANOMALY} or more: {} of {}{colon}{}\n", odd.len(), rows.len(), names.join(", "))
 }
 
-fn files(plan: &EvaluatePlan) -> String {
-    let written = [&plan.out, &plan.anomaly].into_iter().flatten();
+fn files(asked: &Arguments) -> String {
+    let written = [&asked.out, &asked.anomaly].into_iter().flatten();
     let names: Vec<_> = written.map(|path| path.display().to_string()).collect();
     if names.is_empty() { String::new() } else { format!("\nleft in {}\n", names.join(", ")) }
 }
 
 /// As one JSON document.
-pub(super) fn json(plan: &EvaluatePlan, found: &Evaluation) -> Value {
+pub(super) fn json(asked: &Arguments, found: &Evaluation) -> Value {
     let anomaly = |row: &AnomalyRow| {
         let surprise = &row.surprise;
         json!({
@@ -90,12 +90,12 @@ pub(super) fn json(plan: &EvaluatePlan, found: &Evaluation) -> Value {
             "score": surprise.score(),
         })
     };
-    let files: Vec<_> = [&plan.out, &plan.anomaly].into_iter().flatten().collect();
+    let files: Vec<_> = [&asked.out, &asked.anomaly].into_iter().flatten().collect();
     json!({
         "verb": "evaluate",
         "version": env!("CARGO_PKG_VERSION"),
-        "model": plan.model,
-        "data": plan.source.path,
+        "model": asked.model,
+        "data": asked.source.data,
         "n_seq": found.n_seq,
         "is_training": found.is_training,
         "rows": found.rows,

@@ -5,20 +5,124 @@
 //!          ── a few steps at a time ──→ surprise ──→ anomaly score
 //! ```
 
-mod anomaly;
 mod document;
 
 use super::observed;
-use crate::output::print;
-use crate::plan::{EvaluatePlan, Format, Verbosity};
+use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
-use anomaly::AnomalyRow;
+use crate::usage::{Refusal, UsageError, rising, table_file, value, within};
 use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
 use mtds::evaluate::{Baseline, BaselineSettings, Forecaster, Origins, ScoreRow, evaluate};
+use mtds::predict::Surprise;
 use mtds::{Control, Family, Model};
 use mtds_data::model::load_model;
 use mtds_data::write_table;
+use rayon::prelude::*;
 use std::io::Write;
+use std::path::PathBuf;
+
+/// Examples in the help, and what the anomaly score means.
+const EXAMPLES: &str = "The anomaly score of a sequence: its steps are forecast a few at a time, given all before. The log
+density of what came is compared with that of outcomes drawn from the same forecasts; the difference, summed, is divided
+by its standard deviation. Sequences that the model itself would make have mean 0 and deviation 1; 3 and more is an
+anomaly, far below 0 is more regular than anything the model would make.
+
+Examples:
+  mtds evaluate model family.csv --seen 10,20
+      forecasts of the rest of every sequence after 10 and after 20 steps
+  mtds evaluate model family.csv --train family.csv --against last-value,pooled -o scores.csv --anomaly odd.csv
+      the same beside baselines that learn from the training file, and an anomaly score per sequence
+";
+
+/// What is said of NPZ.
+const NOT_NPZ: &str = "a table cannot be written as NPZ";
+/// Baselines unless others are asked for, if there are training sequences.
+const USUAL: [Baseline; 2] = [Baseline::LastValue, Baseline::FamilyMean];
+
+/// What is scored, from where, beside what.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Directory of the model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Sequences to score, with the columns of the fit unless others are named.
+    #[command(flatten)]
+    pub source: Source,
+
+    /// Steps after which the rest is forecast, each on its own
+    #[arg(long, value_name = "STEPS", value_delimiter = ',', default_value = "10,20,40")]
+    #[arg(value_parser = value(some_steps))]
+    pub seen: Vec<usize>,
+
+    /// Steps that are forecast [default: to the end of a sequence]
+    #[arg(long, value_name = "STEPS", value_parser = within(1_usize.., "1 or more steps", "leave it out"))]
+    pub horizon: Option<usize>,
+
+    /// Baselines; all but `single` learn from --train [default: last-value,family-mean with --train, else none]
+    #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',')]
+    pub against: Option<Vec<BaselineName>>,
+
+    /// Units of the recurrent network that `--against gru` learns
+    #[arg(long, value_name = "UNITS", default_value_t = 64)]
+    #[arg(value_parser = within(1_usize.., "1 or more units", "64"))]
+    pub gru_units: usize,
+
+    /// Most steps that it learns for; it stops earlier when held-out sequences no longer gain
+    #[arg(long, value_name = "STEPS", default_value_t = 1500)]
+    #[arg(value_parser = within(1_u64.., "1 or more steps", "1500"))]
+    pub gru_steps: u64,
+
+    /// Training sequences for the baselines, in a file with the same columns
+    #[arg(long, value_name = "FILE")]
+    pub train: Option<PathBuf>,
+
+    /// File for the table; its ending says the format
+    #[arg(short, long, value_name = "FILE", value_parser = table_file(NOT_NPZ, "scores.csv"))]
+    pub out: Option<PathBuf>,
+
+    /// File for an anomaly score per sequence; its ending says the format
+    #[arg(long, value_name = "FILE", value_parser = table_file(NOT_NPZ, "scores.csv"))]
+    pub anomaly: Option<PathBuf>,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What a model is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BaselineName {
+    /// The last value holds
+    LastValue,
+    /// The mean of the training sequences at each step
+    FamilyMean,
+    /// One linear system for all training sequences
+    Pooled,
+    /// A gated recurrent network for all training sequences: takes its time to learn
+    Gru,
+    /// A linear system for each sequence on its own, by NUTS: slow
+    Single,
+}
+
+impl From<BaselineName> for Baseline {
+    fn from(name: BaselineName) -> Self {
+        match name {
+            BaselineName::LastValue => Self::LastValue,
+            BaselineName::FamilyMean => Self::FamilyMean,
+            BaselineName::Pooled => Self::Pooled,
+            BaselineName::Gru => Self::Gru,
+            BaselineName::Single => Self::Single,
+        }
+    }
+}
+
+fn some_steps(seen: usize) -> Result<usize, Refusal> {
+    let wrong = || ("expected 1 or more steps, found 0 or nothing".into(), "10,20,40".into());
+    Some(seen).filter(|seen| *seen > 0).ok_or_else(wrong)
+}
 
 /// What was found.
 struct Evaluation {
@@ -30,93 +134,173 @@ struct Evaluation {
     is_training: bool,
 }
 
-/// Carries the plan out: scores, writes what was asked for, prints the table to `stdout`.
-///
-/// # Errors
-/// A model or data that cannot be used, or do not fit each other; a file that cannot be written.
-pub fn run(plan: &EvaluatePlan, stdout: &mut dyn Write) -> Result<()> {
-    let model = load_model(&plan.model)?;
-    let family = observed::read(&plan.source, &model, plan.common.verbosity)?.family;
-    let train = plan.train.as_ref().map(|source| observed::read(source, &model, plan.common.verbosity));
-    let train = train.transpose()?.map(|read| read.family);
-    let is_training = family.fingerprint() == model.provenance.fingerprint;
-    if is_training {
-        say(plan, "note: the model was learned from these sequences; scores say little about new ones");
-    }
-    let mut progress = Progress::new(plan.common.display());
-    let rows = rows(plan, &model, (&family, train.as_ref()), &mut progress)?;
-    let anomalies = match plan.anomaly {
-        Some(_) => anomaly::scores(&model.system, &model.online, &family, plan.common.seed, &mut progress)?,
-        None => vec![],
-    };
-    drop(progress);
-    let found = Evaluation { rows, anomalies, n_seq: family.n_seq(), is_training };
-    if let Some(path) = &plan.out {
-        write_table(path, &document::score_file(&found.rows))?;
-    }
-    if let Some(path) = &plan.anomaly {
-        write_table(path, &document::anomalies(&found.anomalies))?;
-    }
-    let text = match plan.common.format {
-        Format::Text => document::text(plan, &found),
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&document::json(plan, &found))?),
-    };
-    print(stdout, &text)
+/// How anomalous a sequence is.
+struct AnomalyRow {
+    series: String,
+    label: Option<String>,
+    surprise: Surprise,
 }
 
-/// A line on stderr, unless asked to be quiet.
-fn say(plan: &EvaluatePlan, line: &str) {
-    if plan.common.verbosity != Verbosity::Quiet {
-        eprintln!("{line}");
-    }
-}
-
-/// The scores of the model and of what it is compared with, by origin.
-fn rows(
-    plan: &EvaluatePlan,
-    model: &Model,
-    (family, train): (&Family, Option<&Family>),
-    progress: &mut Progress,
-) -> Result<Vec<ScoreRow>> {
-    let origins = Origins { horizon: plan.horizon, ..Origins::after(&plan.seen) };
-    if origins.are_beyond(family) {
-        bail!("no sequence is longer than {} steps; give fewer with --seen", plan.seen[0]);
-    }
-    let every: Vec<usize> = (0..family.n_seq()).collect();
-    let score = |name: &str, forecaster: &dyn Forecaster, progress: &mut Progress| {
-        progress.begin(Stage::Forecasting, every.len() as u64);
-        let found = evaluate((name, forecaster), (family, &every), &origins, &mut |done| {
-            progress.advance(done as u64, None);
-            Control::Continue
-        });
-        progress.end();
-        found.map(|found| found.into_iter().map(|evaluated| evaluated.row))
-    };
-    let mut rows: Vec<ScoreRow> = vec![];
-    rows.extend(score("this model", &model.following(plan.common.seed), progress)?);
-    for &baseline in &plan.against {
-        if baseline == Baseline::Single {
-            say(
-                plan,
-                "note: `single` samples a posterior for every sequence and origin; this may take minutes",
-            );
+impl Arguments {
+    /// Scores, writes what was asked for, prints the table to `stdout`.
+    ///
+    /// # Errors
+    /// A model or data that cannot be used, or do not fit each other; a file that cannot be written.
+    pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
+        self.source.check()?;
+        let against = self.baselines()?;
+        let model = load_model(&self.model)?;
+        let family = observed::read(&self.source, &model, &self.common)?.family;
+        let train = self.training().map(|source| observed::read(&source, &model, &self.common));
+        let train = train.transpose()?.map(|read| read.family);
+        let is_training = family.fingerprint() == model.provenance.fingerprint;
+        if is_training {
+            self.common
+                .say("note: the model was learned from these sequences; scores say little about new ones");
         }
-        let settings = BaselineSettings {
-            seen: (plan.seen[0], plan.seen[plan.seen.len() - 1]),
-            horizon: plan.horizon,
-            network: plan.gru,
-            seed: plan.common.seed,
+        let mut progress = Progress::new(self.common.display());
+        let rows = self.rows(&model, &against, (&family, train.as_ref()), &mut progress)?;
+        let anomalies = match self.anomaly {
+            Some(_) => self.anomalies(&model, &family, &mut progress)?,
+            None => vec![],
         };
-        progress.begin(Stage::Learning, plan.gru.1);
-        let learned = baseline.learn(&model.system, train, &settings, &mut |step| {
-            progress.advance(step.step, Some(step.bound));
-            Control::Continue
-        });
-        progress.end();
-        rows.extend(score(baseline.title(), &learned.context("the baselines")?, progress)?);
+        drop(progress);
+        let found = Evaluation { rows, anomalies, n_seq: family.n_seq(), is_training };
+        if let Some(path) = &self.out {
+            write_table(path, &document::score_file(&found.rows))?;
+        }
+        if let Some(path) = &self.anomaly {
+            write_table(path, &document::anomalies(&found.anomalies))?;
+        }
+        self.common.print(stdout, || document::text(self, &found), || document::json(self, &found))
     }
-    // By origin, the model before what it is compared with.
-    let place = |row: &ScoreRow| origins.seen.iter().position(|seen| *seen == row.seen);
-    rows.sort_by_key(place);
-    Ok(rows)
+
+    /// Training sequences of the baselines, in the same columns.
+    fn training(&self) -> Option<Source> {
+        self.train.clone().map(|data| Source { data, ..self.source.clone() })
+    }
+
+    /// What the model is compared with, each once.
+    fn baselines(&self) -> Result<Vec<Baseline>, UsageError> {
+        let Some(asked) = &self.against else {
+            return Ok(if self.train.is_some() { USUAL.to_vec() } else { vec![] });
+        };
+        let asked: Vec<Baseline> = asked.iter().map(|&name| name.into()).collect();
+        if let Some(name) = asked.iter().find(|name| name.needs_training() && self.train.is_none()) {
+            let problem = format!("`{}` learns from training sequences, and none are given", name.title());
+            let hint = "--train FILE, the file that the model was fit to";
+            return Err(UsageError::new("--against", problem, hint));
+        }
+        Ok(Baseline::ALL.into_iter().filter(|name| asked.contains(name)).collect())
+    }
+
+    /// The scores of the model and of what it is compared with, by origin.
+    fn rows(
+        &self,
+        model: &Model,
+        against: &[Baseline],
+        (family, train): (&Family, Option<&Family>),
+        progress: &mut Progress,
+    ) -> Result<Vec<ScoreRow>> {
+        let seen = rising(self.seen.clone());
+        let origins = Origins { horizon: self.horizon, ..Origins::after(&seen) };
+        if origins.are_beyond(family) {
+            bail!("no sequence is longer than {} steps; give fewer with --seen", seen[0]);
+        }
+        let every: Vec<usize> = (0..family.n_seq()).collect();
+        let score = |name: &str, forecaster: &dyn Forecaster, progress: &mut Progress| {
+            progress.begin(Stage::Forecasting, every.len() as u64);
+            let found = evaluate((name, forecaster), (family, &every), &origins, &mut |done| {
+                progress.advance(done as u64, None);
+                Control::Continue
+            });
+            progress.end();
+            found.map(|found| found.into_iter().map(|evaluated| evaluated.row))
+        };
+        let mut rows: Vec<ScoreRow> = vec![];
+        rows.extend(score("this model", &model.following(self.common.seed()), progress)?);
+        for &baseline in against {
+            if baseline == Baseline::Single {
+                self.common.say(
+                    "note: `single` samples a posterior for every sequence and origin; this may take minutes",
+                );
+            }
+            let settings = BaselineSettings {
+                seen: (seen[0], seen[seen.len() - 1]),
+                horizon: self.horizon,
+                network: (self.gru_units, self.gru_steps),
+                seed: self.common.seed(),
+            };
+            progress.begin(Stage::Learning, self.gru_steps);
+            let learned = baseline.learn(&model.system, train, &settings, &mut |step| {
+                progress.advance(step.step, Some(step.bound));
+                Control::Continue
+            });
+            progress.end();
+            rows.extend(score(baseline.title(), &learned.context("the baselines")?, progress)?);
+        }
+        // By origin, the model before what it is compared with.
+        let place = |row: &ScoreRow| origins.seen.iter().position(|seen| *seen == row.seen);
+        rows.sort_by_key(place);
+        Ok(rows)
+    }
+
+    /// How anomalous every sequence is, in their order.
+    fn anomalies(&self, model: &Model, family: &Family, progress: &mut Progress) -> Result<Vec<AnomalyRow>> {
+        progress.begin(Stage::Inferring, family.n_seq() as u64);
+        let one = |i: usize| -> Result<AnomalyRow> {
+            let sequence = family.sequence(i);
+            Ok(AnomalyRow {
+                series: sequence.id().to_owned(),
+                label: sequence.label().map(str::to_owned),
+                surprise: model.surprise(family, i, self.common.seed())?,
+            })
+        };
+        let rows = (0..family.n_seq()).into_par_iter().map(one).collect();
+        progress.end();
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Verb;
+    use crate::usage::{refused, typed};
+
+    const EVALUATE: [&str; 3] = ["evaluate", "model", "data.csv"];
+
+    fn asked(words: &[&str]) -> Box<Arguments> {
+        match typed(&[&EVALUATE, words].concat()) {
+            Ok(Verb::Evaluate(asked)) => asked,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn baselines_that_learn_ask_for_training_sequences() {
+        let error = asked(&["--against", "single,pooled"]).baselines().expect_err("nothing to learn from");
+        assert!(error.problem.contains("`pooled`") && error.hint.contains("--train"), "{error}");
+        assert_eq!(asked(&["--against", "single"]).baselines().expect("learns nothing"), [Baseline::Single]);
+        assert!(asked(&[]).baselines().expect("none").is_empty());
+        let found = asked(&["--train", "t.csv", "--outputs", "a"]);
+        assert_eq!(found.baselines().expect("valid"), USUAL);
+        let train = found.training().expect("given");
+        assert_eq!((train.data.to_str(), train.columns()), (Some("t.csv"), found.source.columns()));
+    }
+
+    #[test]
+    fn numbers_are_in_range_and_files_have_formats() {
+        refused(
+            &EVALUATE,
+            &[
+                ["--seen", "0,3"],
+                ["--horizon", "0"],
+                ["--gru-units", "0"],
+                ["--gru-steps", "0"],
+                ["--out", "scores.docx"],
+                ["--anomaly", "a.npz"],
+            ],
+        );
+    }
 }

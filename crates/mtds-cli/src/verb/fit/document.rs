@@ -1,14 +1,14 @@
 //! What a fit says: its choices on stderr, the result as text or as one JSON document.
 
-use crate::expected;
-use crate::plan::{FitPlan, Verbosity};
+use super::Arguments;
+use crate::options::Common;
 use mtds::Model;
 use mtds::learn::Choice;
 use mtds::store::{HISTORY_FILE, NETWORK_FILE};
 use mtds::workflow::{Fitting, SelectionRow};
 use mtds_data::fit_file::FIT_FILE;
 use mtds_report::text::{Align, TextTable, estimate};
-use mtds_report::{scores, usage};
+use mtds_report::{new_members, scores, usage};
 use serde_json::{Value, json};
 
 /// The settings that a reader wants to see first.
@@ -27,12 +27,12 @@ const MAIN: [&str; 11] = [
 ];
 
 /// The settings and why they are so; all of them if verbose.
-pub(super) fn choices(fitting: &Fitting, verbosity: Verbosity) -> String {
+pub(super) fn choices(fitting: &Fitting, common: &Common) -> String {
     let mut table = TextTable::new(&[("setting", Align::Left), ("value", Align::Left), ("why", Align::Left)]);
     let is_shown = |choice: &&Choice| {
         let key = choice.key.as_str();
         let is_front = fitting.choices().front > 0 && ["front", "bottleneck"].contains(&key);
-        verbosity == Verbosity::Verbose || choice.asked || MAIN.contains(&key) || is_front
+        common.verbose || choice.asked || MAIN.contains(&key) || is_front
     };
     for choice in fitting.reasons().iter().filter(is_shown) {
         table.push(vec![choice.key.clone(), plain(&choice.value), choice.why.clone()]);
@@ -50,7 +50,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// The result as one document.
-pub(super) fn document(plan: &FitPlan, model: &Model) -> Value {
+pub(super) fn document(asked: &Arguments, model: &Model) -> Value {
     let (provenance, fit) = (&model.provenance, model.fit.as_ref());
     let reasons = |fit: &mtds::workflow::FitRecord| {
         fit.reasons.iter().map(|reason| (reason.key.clone(), json!(reason.why))).collect::<Value>()
@@ -73,14 +73,14 @@ pub(super) fn document(plan: &FitPlan, model: &Model) -> Value {
         "n_training": fit.map(|fit| fit.n_training),
         "n_held_out": fit.map(|fit| fit.n_held_out),
         "n_apart": fit.map(|fit| fit.n_apart),
-        "model": plan.out,
+        "model": asked.out,
     })
 }
 
 /// The result as text.
-pub(super) fn text(plan: &FitPlan, model: &Model) -> String {
+pub(super) fn text(asked: &Arguments, model: &Model) -> String {
     let mut out = String::new();
-    let Some(fit) = &model.fit else { return format!("{}: put together by hand\n", plan.out.display()) };
+    let Some(fit) = &model.fit else { return format!("{}: put together by hand\n", asked.out.display()) };
     if !fit.selection.is_empty() {
         out.push_str(&selection_table(&fit.selection));
     }
@@ -91,14 +91,14 @@ pub(super) fn text(plan: &FitPlan, model: &Model) -> String {
         }
         None => out.push_str("no sequence was held out, so nothing is known about forecasts yet\n"),
     }
-    for (i, (name, words)) in expected::sentences(fit).into_iter().enumerate() {
+    for (i, (name, words)) in new_members::sentences(fit).into_iter().enumerate() {
         out.push_str(&format!("{}{name}: {words}\n", if i == 0 { "\n" } else { "" }));
     }
     if let Some(found) = &fit.usage {
         out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(found), usage::table(found)));
     }
-    let model_dir = plan.out.display();
-    let data = plan.source.path.display();
+    let model_dir = asked.out.display();
+    let data = asked.source.data.display();
     let network = match &model.network {
         Some(_) => format!(", {NETWORK_FILE} (the network of `infer --method amortised`)"),
         None => String::new(),

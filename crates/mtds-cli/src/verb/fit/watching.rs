@@ -1,8 +1,7 @@
 //! What hears the progress of a fit: a bar, event files, and when a checkpoint is due.
 
-use super::say;
+use super::Arguments;
 use crate::interrupt::Interrupt;
-use crate::plan::FitPlan;
 use crate::progress::{Progress, Stage};
 use crate::tensorboard::EventFile;
 use anyhow::Result;
@@ -15,7 +14,7 @@ const EVENT_EVERY: u64 = 10;
 
 /// The ears of a fit.
 pub(super) struct Watching<'a> {
-    plan: &'a FitPlan,
+    asked: &'a Arguments,
     interrupt: &'a Interrupt,
     progress: Progress,
     events: Option<EventFile>,
@@ -31,12 +30,12 @@ impl<'a> Watching<'a> {
     ///
     /// # Errors
     /// An event file that cannot be made.
-    pub(super) fn new(plan: &'a FitPlan, interrupt: &'a Interrupt) -> Result<Self> {
+    pub(super) fn new(asked: &'a Arguments, interrupt: &'a Interrupt) -> Result<Self> {
         Ok(Self {
-            plan,
+            asked,
             interrupt,
-            progress: Progress::new(plan.common.display()),
-            events: plan.tensorboard.as_deref().map(EventFile::create).transpose()?,
+            progress: Progress::new(asked.common.display()),
+            events: asked.tensorboard.as_deref().map(EventFile::create).transpose()?,
             stage: None,
             before: 0,
             last_checkpoint: Instant::now(),
@@ -57,12 +56,13 @@ impl<'a> Watching<'a> {
         self.progress.advance(heard.done, bound);
         if let Some(Err(error)) = heard.step.map(|step| self.record(step)) {
             self.events = None;
-            say(self.plan, &format!("warning: {error:#}; learning goes on without event files"));
+            let line = format_args!("warning: {error:#}; learning goes on without event files");
+            self.asked.common.say(line);
         }
         // A stage that begins is a good moment: all before it is kept.
         let has_begun = heard.done == 0 && before.is_some_and(|(stage, ..)| stage != heard.stage);
         // Only learning can be cut anywhere; what follows it would begin its stage anew.
-        let is_due = heard.step.is_some() && self.last_checkpoint.elapsed() >= self.plan.checkpoint_every;
+        let is_due = heard.step.is_some() && self.last_checkpoint.elapsed() >= self.asked.checkpoint_every;
         if has_begun || is_due {
             self.last_checkpoint = Instant::now();
             return Control::Stop;

@@ -1,7 +1,6 @@
 //! A family at a glance: how many sequences, how long, what each column holds, what is odd.
 
-use crate::output::print;
-use crate::plan::{Format, InspectPlan, SourcePlan};
+use super::Arguments;
 use anyhow::Result;
 use mtds::Family;
 use mtds::family::Signal;
@@ -10,6 +9,7 @@ use mtds_report::text::{Align, TextTable, percent};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
 /// Labels that are listed one by one.
 const MOST_LABELS: usize = 12;
@@ -26,19 +26,16 @@ struct Holds {
     most: f64,
 }
 
-pub(super) fn inspect(plan: &InspectPlan, source: &SourcePlan, stdout: &mut dyn Write) -> Result<()> {
-    let read = source.read()?;
-    let family = &read.family;
+pub(super) fn inspect(asked: &Arguments, stdout: &mut dyn Write) -> Result<()> {
+    let read = asked.source.read(&asked.source.columns())?;
+    let (path, family) = (&asked.source.data, &read.family);
     let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
     let columns = columns(family);
-    let text = match plan.common.format {
-        Format::Json => {
-            let document = document(source, family, &columns, &notes);
-            format!("{}\n", serde_json::to_string_pretty(&document)?)
-        }
-        Format::Text => text(source, family, &columns, &notes),
-    };
-    print(stdout, &text)
+    asked.common.print(
+        stdout,
+        || text(path, family, &columns, &notes),
+        || document(path, family, &columns, &notes),
+    )
 }
 
 fn columns(family: &Family) -> Vec<Holds> {
@@ -76,7 +73,7 @@ fn labels(family: &Family) -> BTreeMap<&str, usize> {
     counts
 }
 
-fn document(source: &SourcePlan, family: &Family, columns: &[Holds], notes: &[String]) -> Value {
+fn document(path: &Path, family: &Family, columns: &[Holds], notes: &[String]) -> Value {
     let column = |c: &Holds| {
         json!({"name": c.name, "role": c.role, "n": c.n, "missing": c.missing, "mean": c.mean,
                "std_dev": c.std_dev, "min": c.least, "max": c.most})
@@ -84,7 +81,7 @@ fn document(source: &SourcePlan, family: &Family, columns: &[Holds], notes: &[St
     json!({
         "verb": "inspect",
         "version": env!("CARGO_PKG_VERSION"),
-        "family": source.path,
+        "family": path,
         "fingerprint": family.fingerprint(),
         "facts": Facts::of(family),
         "columns": columns.iter().map(column).collect::<Vec<_>>(),
@@ -93,12 +90,12 @@ fn document(source: &SourcePlan, family: &Family, columns: &[Holds], notes: &[St
     })
 }
 
-fn text(source: &SourcePlan, family: &Family, columns: &[Holds], notes: &[String]) -> String {
+fn text(path: &Path, family: &Family, columns: &[Holds], notes: &[String]) -> String {
     let facts = Facts::of(family);
     let shortest = family.sequences().iter().map(|s| s.n_time()).min().unwrap_or(0);
     let mut out = format!(
         "{}: {} sequences of {shortest} to {} steps, {} in the middle; fingerprint {}\n",
-        source.path.display(),
+        path.display(),
         facts.n_seq,
         facts.max_time,
         facts.median_time,

@@ -1,8 +1,7 @@
 //! A model at a glance: what it is, what it explains, where its members lie.
 
-use crate::expected;
-use crate::output::print;
-use crate::plan::{CodesFile, Format, InspectPlan};
+use super::{Arguments, is_page};
+
 use anyhow::{Context, Result};
 use mtds::Model;
 use mtds::generator::Role;
@@ -14,35 +13,27 @@ use mtds_data::{Column, Table, write_table};
 use mtds_report::code_map::CodeMap;
 use mtds_report::page::{Block, Page, Section};
 use mtds_report::text::{Align, TextTable, percent};
-use mtds_report::usage;
+use mtds_report::{new_members, usage};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 
-pub(super) fn inspect(plan: &InspectPlan, path: &Path, stdout: &mut dyn Write) -> Result<()> {
-    let bundle = load_model(path)?;
-    let map = match bundle.members.is_empty() {
+pub(super) fn inspect(asked: &Arguments, path: &Path, stdout: &mut dyn Write) -> Result<()> {
+    let model = load_model(path)?;
+    let map = match model.members.is_empty() {
         true => None,
-        false => Some(CodeMap::of(&bundle.members)?),
+        false => Some(CodeMap::of(&model.members)?),
     };
-    match (&plan.out, &map) {
-        (None, _) => {}
-        (Some(_), None) => {
-            anyhow::bail!("{}: the model keeps no members, so there are no codes", path.display())
-        }
-        (Some(CodesFile::Table(file)), Some(map)) => write_table(file, &codes(&bundle.members, map))?,
-        (Some(CodesFile::Map(file)), Some(map)) => {
-            let page = page(path, &bundle, map).render();
-            write_file_atomic(file, page.as_bytes())?;
+    if let Some(file) = &asked.out {
+        let none = || format!("{}: the model keeps no members, so there are no codes", path.display());
+        let map = map.as_ref().with_context(none)?;
+        match is_page(file) {
+            true => write_file_atomic(file, page(path, &model, map).render().as_bytes())?,
+            false => write_table(file, &codes(&model.members, map))?,
         }
     }
-    let text = match plan.common.format {
-        Format::Json => {
-            format!("{}\n", serde_json::to_string_pretty(&document(plan, path, &bundle, map.as_ref()))?)
-        }
-        Format::Text => text(plan, path, &bundle, map.as_ref()).context("the model's settings")?,
-    };
-    print(stdout, &text)
+    let (map, out) = (map.as_ref(), asked.out.as_deref());
+    asked.common.print(stdout, || text(path, &model, map, out), || document(path, &model, map, out))
 }
 
 /// The codes as a table: series, label, code with its uncertainty, place on the map.
@@ -62,31 +53,31 @@ fn codes(members: &[Member], map: &CodeMap) -> Table {
 }
 
 /// What the model is, by name and value.
-fn facts(bundle: &Model) -> Vec<(&'static str, String)> {
-    let (model, provenance) = (&bundle.system, &bundle.provenance);
-    let base = model.base();
+fn facts(model: &Model) -> Vec<(&'static str, String)> {
+    let (system, provenance) = (&model.system, &model.provenance);
+    let base = system.base();
     let blocks = |wanted: fn(&Role) -> bool| {
-        let named = model.layout().blocks().iter().filter(|b| wanted(&b.role) && b.spec.len > 0);
+        let named = system.layout().blocks().iter().filter(|b| wanted(&b.role) && b.spec.len > 0);
         listed(&named.map(|b| b.spec.name.to_owned()).collect::<Vec<_>>())
     };
-    let front = model.spec().front.map(|front| ("before it", front.to_string()));
+    let front = system.spec().front.map(|front| ("before it", front.to_string()));
     let base_model = ("base model", format!("{}, state of {}", base.kind(), base.d_state()));
     let rest = vec![
-        ("outputs", listed(&bundle.columns.outputs)),
-        ("inputs", listed(&bundle.columns.inputs)),
-        ("time step", bundle.time_step.clone().unwrap_or_else(|| "not known".into())),
-        ("code", model.d_code().to_string()),
+        ("outputs", listed(&model.columns.outputs)),
+        ("inputs", listed(&model.columns.inputs)),
+        ("time step", model.time_step.clone().unwrap_or_else(|| "not known".into())),
+        ("code", system.d_code().to_string()),
         ("adapted to each member", blocks(|role| *role == Role::Adapted)),
         ("shared by the family", blocks(|role| *role == Role::Shared)),
-        ("learned numbers", model.n_parameters().to_string()),
-        ("members", bundle.members.len().to_string()),
+        ("learned numbers", system.n_parameters().to_string()),
+        ("members", model.members.len().to_string()),
         ("learned by", format!("mtds {}, seed {}", provenance.program_version, provenance.seed)),
         ("data", format!("fingerprint {}", provenance.fingerprint)),
     ];
     std::iter::once(base_model)
         .chain(front)
         .chain(rest)
-        .chain(bundle.fit.iter().flat_map(expected::sentences))
+        .chain(model.fit.iter().flat_map(new_members::sentences))
         .collect()
 }
 
@@ -94,7 +85,7 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-fn document(plan: &InspectPlan, path: &Path, bundle: &Model, map: Option<&CodeMap>) -> serde_json::Value {
+fn document(path: &Path, model: &Model, map: Option<&CodeMap>, out: Option<&Path>) -> serde_json::Value {
     let member = |(i, m): (usize, &Member)| {
         json!({"series": m.id, "label": m.label, "code": m.code_mean, "std_dev": m.code_std_dev,
                "map": map.map(|map| [map.places[i].0, map.places[i].1])})
@@ -103,53 +94,44 @@ fn document(plan: &InspectPlan, path: &Path, bundle: &Model, map: Option<&CodeMa
         "verb": "inspect",
         "version": env!("CARGO_PKG_VERSION"),
         "model": path,
-        "base": bundle.system.base().kind(),
-        "d_state": bundle.system.base().d_state(),
-        "d_code": bundle.system.d_code(),
-        "outputs": bundle.columns.outputs,
-        "inputs": bundle.columns.inputs,
-        "time_step": bundle.time_step,
-        "fingerprint": bundle.provenance.fingerprint,
-        "explained": bundle.fit.as_ref().map(|fit| &fit.explained),
-        "usage": bundle.fit.as_ref().and_then(|fit| fit.usage.as_ref()),
-        "new_members": bundle.fit.as_ref().map(|fit| &fit.new_members),
+        "base": model.system.base().kind(),
+        "d_state": model.system.base().d_state(),
+        "d_code": model.system.d_code(),
+        "outputs": model.columns.outputs,
+        "inputs": model.columns.inputs,
+        "time_step": model.time_step,
+        "fingerprint": model.provenance.fingerprint,
+        "explained": model.fit.as_ref().map(|fit| &fit.explained),
+        "usage": model.fit.as_ref().and_then(|fit| fit.usage.as_ref()),
+        "new_members": model.fit.as_ref().map(|fit| &fit.new_members),
         "axes": map.map(|map| json!({"shares": map.axes.shares, "directions": map.axes.directions})),
-        "members": bundle.members.iter().enumerate().map(member).collect::<Vec<_>>(),
-        "file": plan.out.as_ref().map(file),
+        "members": model.members.iter().enumerate().map(member).collect::<Vec<_>>(),
+        "file": out,
     })
 }
 
-fn file(out: &CodesFile) -> &Path {
-    match out {
-        CodesFile::Map(path) | CodesFile::Table(path) => path,
-    }
-}
-
-fn text(plan: &InspectPlan, path: &Path, bundle: &Model, map: Option<&CodeMap>) -> Result<String> {
+fn text(path: &Path, model: &Model, map: Option<&CodeMap>, left: Option<&Path>) -> String {
     let mut out = format!("{}\n", path.display());
-    let facts = facts(bundle);
+    let facts = facts(model);
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     facts.iter().for_each(|(name, value)| out.push_str(&format!("  {name:<width$}  {value}\n")));
-    let explained = bundle.fit.as_ref().map_or(&[][..], |fit| &fit.explained);
+    let explained = model.fit.as_ref().map_or(&[][..], |fit| &fit.explained);
     if !explained.is_empty() {
         out.push_str("\nvariance of each output that rollouts explain\n");
-        out.push_str(&explained_table(explained, bundle.system.d_code()));
+        out.push_str(&explained_table(explained, model.system.d_code()));
     }
-    if let Some(found) = bundle.fit.as_ref().and_then(|fit| fit.usage.as_ref()) {
+    if let Some(found) = model.fit.as_ref().and_then(|fit| fit.usage.as_ref()) {
         out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(found), usage::table(found)));
     }
     if let Some(map) = map.filter(|map| map.axes.shares.len() > 1) {
         let shares: Vec<String> = map.axes.shares.iter().map(|share| percent(*share)).collect();
         out.push_str(&format!("\nspread of the codes along their principal axes: {}\n", shares.join(", ")));
     }
-    if let Some(left) = &plan.out {
-        out.push_str(&format!(
-            "\nleft in {}: the codes of {} members\n",
-            file(left).display(),
-            bundle.members.len()
-        ));
+    if let Some(left) = left {
+        let n = model.members.len();
+        out.push_str(&format!("\nleft in {}: the codes of {n} members\n", left.display()));
     }
-    Ok(out)
+    out
 }
 
 fn explained_table(rows: &[Explained], d_code: usize) -> String {
@@ -165,9 +147,9 @@ fn explained_table(rows: &[Explained], d_code: usize) -> String {
     table.render()
 }
 
-fn page(path: &Path, bundle: &Model, map: &CodeMap) -> Page {
-    let figure = map.figure(&bundle.members);
-    let settings = facts(bundle).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+fn page(path: &Path, model: &Model, map: &CodeMap) -> Page {
+    let figure = map.figure(&model.members);
+    let settings = facts(model).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Page {
         title: "Map of the codes".into(),
         subtitle: format!("The members of the family that `{}` was learned from.", path.display()),

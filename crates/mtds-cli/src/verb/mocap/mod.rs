@@ -2,14 +2,20 @@
 
 mod check;
 mod export;
-mod loss;
-mod manifest;
-mod page;
 mod prepare;
 mod report;
 mod side;
 mod take;
 
-pub use check::check;
-pub use export::export;
-pub use prepare::prepare;
+use clap::Subcommand;
+
+/// What is done with motions.
+#[derive(Debug, Subcommand)]
+pub enum Arguments {
+    /// Turn all BVH files below a folder into a family
+    Prepare(prepare::Prepare),
+    /// Look at all BVH files below a folder: a page with findings and pictures
+    Check(check::Check),
+    /// Turn a sequence of a prepared family into BVH, GLB or a picture
+    Export(export::Export),
+}

@@ -1,12 +1,13 @@
 //! `mtds mocap prepare`: all BVH files below a folder become a family, split files, a side file and a report.
 
-use super::manifest::read_splits;
 use super::report::{Findings, report_text};
-use super::side::{Side, Start, path_beside, path_of_split};
-use super::take::{Take, Takes, read_all, rules};
-use crate::output::{print, write_whole};
-use crate::plan::{Format, PreparePlan, Verbosity};
-use anyhow::Result;
+use super::side::{Side, SideClip, path_beside, path_of_split};
+use super::take::{Failure, Take, Takes, check_folder, read_all, rules};
+use crate::options::Common;
+use crate::output::write_whole;
+use crate::usage::{family_file, within};
+use anyhow::{Context, Result, bail};
+use clap::Args;
 use mtds::Family;
 use mtds::random::{Stream, stream};
 use mtds_data::{Columns, TimeAxis, write_family};
@@ -20,41 +21,113 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Prepares a folder.
+/// Examples in the help.
+const EXAMPLES: &str = "Examples:
+  mtds mocap prepare walks -o walks.parquet
+      all BVH files below the folder `walks` as one family; the folder of a file is its style
+  mtds mocap prepare walks -o same-size.csv.gz --legs 0.85
+      bodies scaled to legs of 85 cm, as compressed text
+";
+
+/// Which files, and what is done to them.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Prepare {
+    /// Folder with BVH files, in folders named by style
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// File to write; its ending says the format
+    #[arg(short, long, value_name = "FAMILY", value_parser = family_file())]
+    pub out: PathBuf,
+
+    /// Table with columns `file` and `split`: each split is written to a file of its own too [default: manifest.csv in
+    /// the folder, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub manifest: Option<PathBuf>,
+
+    /// Scale bodies so that legs have this length
+    #[arg(long, value_name = "METRES", value_parser = within(0.1..=10.0, "metres from 0.1 to 10", "0.85"))]
+    pub legs: Option<f64>,
+
+    /// Cut this much from both ends of every clip, where people start and stop
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    #[arg(value_parser = within(0.0..=3600.0, "seconds from 0 to 3600", "0.5"))]
+    pub trim: f64,
+
+    /// Rules of your own for skeletons that are not known, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Prepare {
+    /// Prepares a folder.
+    ///
+    /// # Errors
+    /// A folder without usable files, a manifest that cannot be read, a file that cannot be written.
+    pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
+        check_folder(&self.folder)?;
+        let started = Instant::now();
+        let usual = self.folder.join("manifest.csv");
+        let manifest = self.manifest.clone().or_else(|| usual.is_file().then_some(usual));
+        let splits = manifest.as_deref().map(read_splits).transpose()?.unwrap_or_default();
+        let settings = ClipSettings {
+            rules: rules(self.rules.as_ref())?,
+            leg_m: self.legs,
+            features: FeatureSettings { trim_secs: self.trim, ..FeatureSettings::default() },
+            ..ClipSettings::default()
+        };
+        let takes = read_all(&self.folder, &settings)?;
+        takes.say_failures(&self.common);
+        let family = family_of(&takes.takes)?;
+        let mut written = vec![self.out.clone()];
+        write_with_side(&self.out, &family, &takes.takes, &splits)?;
+        for split in names_of(&splits) {
+            written.extend(write_split(&self.out, &family, &takes.takes, (&split, &splits))?);
+        }
+        let findings = Findings::of(&takes);
+        let report = path_beside(&self.out, "report.md");
+        write_whole(&report, report_text(&self.folder, &takes, &findings).as_bytes())?;
+        written.extend([path_beside(&self.out, "mocap.json"), report]);
+        let leaks = leaks(&family, self.common.seed());
+        let secs = started.elapsed().as_secs_f64();
+        let prepared = Prepared { takes, family, findings, splits, written, leaks, secs };
+        self.common.print(stdout, || prepared.text(), || prepared.document())
+    }
+}
+
+/// The split of each file that the table names.
 ///
 /// # Errors
-/// A folder without usable files, a manifest that cannot be read, a file that cannot be written.
-pub fn prepare(plan: &PreparePlan, stdout: &mut dyn Write) -> Result<()> {
-    let started = Instant::now();
-    let splits = plan.manifest.as_deref().map(read_splits).transpose()?.unwrap_or_default();
-    let features = FeatureSettings { trim_secs: plan.trim_secs, ..FeatureSettings::default() };
-    let settings = ClipSettings {
-        rules: rules(plan.rules.as_ref())?,
-        leg_m: plan.leg_m,
-        features,
-        ..ClipSettings::default()
+/// A file that cannot be read, or without the columns `file` and `split`.
+fn read_splits(path: &Path) -> Result<HashMap<String, String>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    splits(&text).with_context(|| format!("`{}`", path.display()))
+}
+
+fn splits(text: &str) -> Result<HashMap<String, String>> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut rows = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let header = rows.headers().context("expected a table")?.clone();
+    let place = |name: &str| header.iter().position(|column| column == name);
+    let (Some(file), Some(split)) = (place("file"), place("split")) else {
+        bail!(
+            "expected the columns `file` and `split`, found {}",
+            header.iter().collect::<Vec<_>>().join(", ")
+        );
     };
-    let takes = read_all(&plan.folder, &settings)?;
-    if plan.common.verbosity != Verbosity::Quiet {
-        takes
-            .failures
-            .iter()
-            .for_each(|failure| eprintln!("left out: {}", mtds_data::shown(&failure.why.to_string())));
+    let mut found = HashMap::new();
+    for row in rows.records() {
+        let row = row.context("expected a table")?;
+        if let (Some(file), Some(split)) = (row.get(file), row.get(split).filter(|split| !split.is_empty())) {
+            found.insert(file.to_owned(), split.to_owned());
+        }
     }
-    let family = family_of(&takes.takes)?;
-    let mut written = vec![plan.out.clone()];
-    write_with_side(&plan.out, &family, &takes.takes, &splits)?;
-    for split in names_of(&splits) {
-        written.extend(write_split(plan, &family, &takes.takes, (&split, &splits))?);
-    }
-    let findings = Findings::of(&takes);
-    let report = path_beside(&plan.out, "report.md");
-    write_whole(&report, report_text(&plan.folder, &takes, &findings).as_bytes())?;
-    written.extend([path_beside(&plan.out, "mocap.json"), report]);
-    let leaks = leaks(&family, plan.common.seed);
-    let result =
-        Prepared { takes, family, findings, splits, written, leaks, secs: started.elapsed().as_secs_f64() };
-    print(stdout, &result.said(plan.common.format)?)
+    Ok(found)
 }
 
 /// The takes as one family; columns are named so that every verb finds outputs and inputs.
@@ -76,7 +149,7 @@ fn write_with_side(
 ) -> Result<()> {
     write_family(out, family, &Columns::of(family), &TimeAxis::counted(family.n_seq()))?;
     let start = |take: &Take| {
-        let start = Start {
+        let start = SideClip {
             file: take.file.clone(),
             split: splits.get(&take.file).cloned(),
             start: take.clip.features.outputs.start,
@@ -90,7 +163,7 @@ fn write_with_side(
 
 /// Writes the sequences of one split; none where no file of it is there.
 fn write_split(
-    plan: &PreparePlan,
+    whole: &Path,
     family: &Family,
     takes: &[Take],
     (split, splits): (&str, &HashMap<String, String>),
@@ -100,7 +173,7 @@ fn write_split(
     if places.is_empty() {
         return Ok(None);
     }
-    let out = path_of_split(&plan.out, split);
+    let out = path_of_split(whole, split);
     write_with_side(&out, &family.subset(&places)?, takes, splits)?;
     Ok(Some(out))
 }
@@ -128,13 +201,6 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn said(&self, format: Format) -> Result<String> {
-        match format {
-            Format::Text => Ok(self.text()),
-            Format::Json => Ok(format!("{}\n", serde_json::to_string_pretty(&self.document())?)),
-        }
-    }
-
     /// Clips, frames and frames of each split, by style.
     fn by_style(&self) -> BTreeMap<&str, (usize, usize, BTreeMap<&str, usize>)> {
         let mut styles: BTreeMap<&str, (usize, usize, BTreeMap<&str, usize>)> = BTreeMap::new();
@@ -182,7 +248,7 @@ impl Prepared {
                 "sliding": take.clip.sliding, "signal": take.clip.signal, "traps": take.clip.traps,
             })
         };
-        let failed = |failure: &super::take::Failure| json!({"file": failure.file, "why": failure.why});
+        let failed = |failure: &Failure| json!({"file": failure.file, "why": failure.why});
         json!({
             "verb": "mocap prepare",
             "version": env!("CARGO_PKG_VERSION"),
@@ -195,5 +261,26 @@ impl Prepared {
             "clips": self.takes.takes.iter().map(clip).collect::<Vec<_>>(),
             "left_out": self.takes.failures.iter().map(failed).collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_are_found_by_column_and_quotes_hold_commas() {
+        let text = "file,content,split\r\na/b.bvh,\"Walk, left\",train\r\nc.bvh,run,test\r\nd.bvh,run,\r\n";
+        let splits = splits(text).expect("two columns");
+        assert_eq!(
+            (splits.len(), splits["a/b.bvh"].as_str(), splits["c.bvh"].as_str()),
+            (2, "train", "test")
+        );
+        let quoted =
+            "\u{feff}file,split\n\n\"the \"\"old\"\" walk.bvh\", train \n\"two\nlines.bvh\",test\nshort\n";
+        let splits = super::splits(quoted).expect("two columns");
+        assert_eq!((splits.len(), splits["the \"old\" walk.bvh"].as_str()), (2, "train"));
+        assert_eq!(splits["two\nlines.bvh"], "test");
+        assert!(super::splits("name,split\n").expect_err("no file").to_string().contains("name, split"));
     }
 }

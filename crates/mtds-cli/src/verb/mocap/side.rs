@@ -17,12 +17,12 @@ pub(super) struct Side {
     /// Rows per second.
     pub fps: f64,
     /// By name of the sequence.
-    pub clips: BTreeMap<String, Start>,
+    pub clips: BTreeMap<String, SideClip>,
 }
 
 /// Where a sequence comes from and begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Start {
+pub(super) struct SideClip {
     /// The file below the folder that was prepared.
     pub file: String,
     /// Its split, where a manifest says so.
@@ -35,7 +35,7 @@ pub(super) struct Start {
 }
 
 impl Side {
-    pub fn new(fps: f64, clips: BTreeMap<String, Start>) -> Self {
+    pub fn new(fps: f64, clips: BTreeMap<String, SideClip>) -> Self {
         Self { version: VERSION, fps, clips }
     }
 
@@ -61,7 +61,9 @@ impl Side {
 
 /// `FAMILY.ending` for a family in a file of any format, compressed or not.
 pub(super) fn path_beside(family: &Path, ending: &str) -> PathBuf {
-    stem(family).with_added_ending(ending)
+    // `with_extension` would replace what follows a dot in the name.
+    let name = stem(family).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    family.with_file_name(format!("{name}.{ending}"))
 }
 
 /// `FAMILY.split.csv` for `FAMILY.csv`.
@@ -77,18 +79,6 @@ fn stem(family: &Path) -> PathBuf {
     let is_gzip = family.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
     let plain = if is_gzip { family.with_extension("") } else { family.to_path_buf() };
     plain.with_extension("")
-}
-
-trait AddedEnding {
-    fn with_added_ending(&self, ending: &str) -> PathBuf;
-}
-
-impl AddedEnding for PathBuf {
-    /// `with_extension` would replace what follows a dot in the name.
-    fn with_added_ending(&self, ending: &str) -> PathBuf {
-        let name = self.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        self.with_file_name(format!("{name}.{ending}"))
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! All files below a folder, read in parallel: which clip each became, or why it became none.
 
+use crate::options::Common;
+use crate::usage::UsageError;
 use anyhow::{Result, bail};
 use mtds_mocap::clip::{Clip, ClipSettings};
 use mtds_mocap::files::{bvh_files_below, read_clip, read_rules};
@@ -34,6 +36,24 @@ pub(super) struct Takes {
     pub takes: Vec<Take>,
     /// Files that could not be used.
     pub failures: Vec<Failure>,
+}
+
+impl Takes {
+    /// Names what is left out, and why.
+    pub(super) fn say_failures(&self, common: &Common) {
+        for Failure { why, .. } in &self.failures {
+            common.say(format_args!("left out: {}", mtds_data::shown(why)));
+        }
+    }
+}
+
+/// Refuses what is no folder.
+pub(super) fn check_folder(folder: &Path) -> Result<(), UsageError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let problem = format!("expected a folder with BVH files, but `{}` is none", folder.display());
+    Err(UsageError::new("DIR", problem, "mtds data gait -o walks makes one"))
 }
 
 /// Reads every BVH file below a folder.

@@ -13,8 +13,10 @@ mod series;
 mod snapshot;
 
 use crate::interrupt::Interrupt;
-use crate::plan::{DEFAULT_SEED, Verbosity, WatchPlan};
+use crate::options::Common;
+use crate::usage::{UsageError, level, rising, within};
 use anyhow::{Context, Result, anyhow};
+use clap::{Args, ValueEnum};
 use incoming::{Incoming, lines};
 use line::{Request, parse};
 use mtds::Model;
@@ -24,8 +26,30 @@ use serde_json::{Value, json};
 use series::AllSeries;
 use snapshot::{Snapshot, model_name};
 use std::io::{BufRead, ErrorKind, Write};
+use std::ops::Bound::{Excluded, Included};
+use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
+
+/// Examples in the help, and the form of a line.
+const EXAMPLES: &str = "One line in, one line out:
+  {\"series\": \"a\", \"y\": [0.3, null], \"u\": [1.0], \"t\": \"2024-05-01\", \"future\": [[0.0], [0.0]]}
+      series  which sequence; without it, all lines belong to one
+      y       outputs of one step, null where missing; a number where there is one output; null where all are missing
+      u       inputs of that step, for a model that has inputs
+      t       optional; answered as it came, and refused where numbers do not rise. A line is a step: send
+              \"y\": null for a step that was missed
+      future  optional: inputs of the steps to come, one row each
+  {\"series\": \"a\", \"end\": true}
+      forgets the sequence
+A line that cannot be read is answered with {\"line\": N, \"error\": ...}, and changes nothing.
+
+Examples:
+  mtds watch model --horizon 3 --snapshot watch.json
+      answers the lines on stdin; at their end, on Ctrl-C and every 1000 lines it saves where it stands
+  mtds watch model --restore watch.json --horizon 3 --quantiles 0.1,0.9
+      goes on from there as if it had never stopped
+";
 
 /// Steps of history unless others are asked for: where the state is a function of the code, and where it is random and the past is
 /// soon forgotten.
@@ -35,79 +59,145 @@ const DRAWS: usize = 1000;
 /// How long Ctrl-C may go unheard while no line comes.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Answers `input` line by line until it ends, or until Ctrl-C.
-///
-/// # Errors
-/// A model or snapshot that cannot be used; input that cannot be read; a snapshot that cannot be written. A line that
-/// cannot be read is no error: it is answered.
-pub fn run(
-    plan: &WatchPlan,
-    interrupt: &Interrupt,
-    input: impl BufRead + Send + 'static,
-    stdout: &mut dyn Write,
-) -> Result<()> {
-    let bundle = load_model(&plan.model)?;
-    let online = online(plan, &bundle);
-    Job { plan, interrupt, online, input, stdout }.run(&bundle)
+/// Longest forecast of an answer: more would make answers slow, and is what `forecast` is for.
+const LONGEST_HORIZON: usize = 1000;
+/// Shortest and longest history: two updates; memory.
+const HISTORIES: std::ops::RangeInclusive<usize> = 2..=100_000;
+
+/// How sequences are followed, and what answers hold.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Directory of the model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Steps that every answer forecasts; 0 for none
+    #[arg(long, value_name = "STEPS", default_value_t = 1)]
+    #[arg(value_parser = within(..=LONGEST_HORIZON, "at most 1000 steps", "1"))]
+    pub horizon: usize,
+
+    /// Quantiles of the forecast
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',', default_value = "0.05,0.5,0.95")]
+    #[arg(value_parser = level())]
+    pub quantiles: Vec<f64>,
+
+    /// Inputs of the steps to come, where a line does not say them
+    #[arg(long, value_enum, value_name = "HOW", default_value = "hold")]
+    pub future: FutureName,
+
+    /// Steps of history over which the posterior is exact; what is older is carried forward [default: 64; 32 where the state is random]
+    #[arg(long, value_name = "STEPS", value_parser = within(HISTORIES, "2 to 100000 steps", "64"))]
+    pub history: Option<usize>,
+
+    /// How far a member may change: the standard deviation by which its code walks per step, where the codes of the family have about 1;
+    /// 0.01 is slow, 0.1 fast. Works with a history that is short beside the change [default: members stay as they are]
+    #[arg(long, value_name = "SIGMA")]
+    #[arg(value_parser = within((Excluded(0.0), Included(f64::MAX)), "a standard deviation above 0", "0.02"))]
+    pub drift: Option<f64>,
+
+    /// Sequences that are followed at once; lines of further ones are refused
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(value_parser = within(1_usize.., "1 or more", "1000"))]
+    pub most_series: usize,
+
+    /// File to save where it stands: at the end of input, on Ctrl-C, and every few lines
+    #[arg(long, value_name = "FILE")]
+    pub snapshot: Option<PathBuf>,
+
+    /// Lines from one snapshot to the next; 0 saves at the end only
+    #[arg(long, value_name = "LINES", default_value_t = 1000)]
+    pub snapshot_every: u64,
+
+    /// Snapshot to go on from, to the same bits as without a stop
+    #[arg(long, value_name = "FILE")]
+    pub restore: Option<PathBuf>,
+
+    /// What all verbs have in common.
+    #[command(flatten)]
+    pub common: Common,
 }
 
-/// As the fit chose, but with an update after every line, from fewer draws, and a bounded history.
-fn online(plan: &WatchPlan, bundle: &Model) -> Online {
-    let chosen = bundle.online.clone();
-    let usual = HISTORY[usize::from(bundle.system.base().stochastic().is_some())];
-    let history = Some(plan.history.or(chosen.history).unwrap_or(usual));
-    let importance = AdaptiveImportance {
-        first_samples: chosen.importance.first_samples.min(DRAWS),
-        final_samples: chosen.importance.final_samples.min(DRAWS),
-        ..chosen.importance
-    };
-    Online { importance, every: 1, history, drift: plan.drift.or(chosen.drift), ..chosen }
+/// Inputs of steps to come that no line says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FutureName {
+    /// The last ones hold
+    Hold,
+    /// They are zero
+    Zero,
 }
 
-/// What is left to do once the model is there.
-struct Job<'a, I> {
-    plan: &'a WatchPlan,
-    interrupt: &'a Interrupt,
-    online: Online,
-    input: I,
-    stdout: &'a mut dyn Write,
-}
-
-impl<I: BufRead + Send + 'static> Job<'_, I> {
-    fn run(self, bundle: &Model) -> Result<()> {
-        let Self { plan, interrupt, online, input, stdout } = self;
-        let mut watch = Watch::begin(plan, bundle, online)?;
+impl Arguments {
+    /// Answers `input` line by line until it ends, or until Ctrl-C.
+    ///
+    /// # Errors
+    /// A model or snapshot that cannot be used; input that cannot be read; a snapshot that cannot be written. A line that
+    /// cannot be read is no error: it is answered.
+    pub fn run(
+        mut self,
+        interrupt: &Interrupt,
+        input: impl BufRead + Send + 'static,
+        stdout: &mut dyn Write,
+    ) -> Result<()> {
+        self.check()?;
+        self.quantiles = rising(self.quantiles);
+        let mut watch = Watch::begin(&self, &load_model(&self.model)?)?;
         let ended = watch.answer_all(interrupt, input, stdout);
         // What was answered is kept, however it ended.
         watch.save()?;
         ended
     }
+
+    /// A snapshot is only replaced by what went on from it.
+    fn check(&self) -> Result<(), UsageError> {
+        match &self.snapshot {
+            Some(path) if path.exists() && self.restore.as_ref() != Some(path) => Err(UsageError::new(
+                "--snapshot",
+                format!("`{}` is there already", path.display()),
+                "--restore with the same file to go on from it, or another name",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// As the fit chose, but with an update after every line, from fewer draws, and a bounded history.
+    fn online(&self, model: &Model) -> Online {
+        let chosen = model.online.clone();
+        let usual = HISTORY[usize::from(model.system.base().stochastic().is_some())];
+        let history = Some(self.history.or(chosen.history).unwrap_or(usual));
+        let importance = AdaptiveImportance {
+            first_samples: chosen.importance.first_samples.min(DRAWS),
+            final_samples: chosen.importance.final_samples.min(DRAWS),
+            ..chosen.importance
+        };
+        Online { importance, every: 1, history, drift: self.drift.or(chosen.drift), ..chosen }
+    }
 }
 
 /// A watch under way.
 struct Watch<'a> {
-    plan: &'a WatchPlan,
+    asked: &'a Arguments,
     /// All but its sequences is up to date.
     stand: Snapshot,
     series: AllSeries,
 }
 
 impl<'a> Watch<'a> {
-    fn begin(plan: &'a WatchPlan, bundle: &'a Model, online: Online) -> Result<Self> {
-        let name = model_name(bundle)?;
-        let mut stand = match &plan.restore {
+    fn begin(asked: &'a Arguments, model: &Model) -> Result<Self> {
+        let name = model_name(model)?;
+        let mut stand = match &asked.restore {
             Some(path) => Snapshot::load(path, &name)?,
-            None => Snapshot::fresh(name, plan.seed.unwrap_or(DEFAULT_SEED), online),
+            None => Snapshot::fresh(name, asked.common.seed(), asked.online(model)),
         };
-        stand.check_plan(plan)?;
-        let mut series = AllSeries::new(&bundle.system, stand.online.clone(), stand.seed);
+        stand.check(asked)?;
+        let mut series = AllSeries::new(&model.system, stand.online.clone(), stand.seed);
         let stored = std::mem::take(&mut stand.series);
         series.restore(stored).context("the snapshot does not fit the model")?;
-        if let Some(path) = plan.restore.as_ref().filter(|_| plan.common.verbosity != Verbosity::Quiet) {
-            let (n, lines) = (series.len(), stand.lines);
-            eprintln!("{}: {n} series; the next line is line {}", path.display(), lines + 1);
+        if let Some(path) = &asked.restore {
+            let (n, next) = (series.len(), stand.lines + 1);
+            asked.common.say(format_args!("{}: {n} series; the next line is line {next}", path.display()));
         }
-        Ok(Self { plan, stand, series })
+        Ok(Self { asked, stand, series })
     }
 
     fn answer_all(
@@ -133,7 +223,7 @@ impl<'a> Watch<'a> {
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
                 other => other.context("cannot print the answer")?,
             }
-            if self.plan.snapshot_every > 0 && self.stand.lines.is_multiple_of(self.plan.snapshot_every) {
+            if self.asked.snapshot_every > 0 && self.stand.lines.is_multiple_of(self.asked.snapshot_every) {
                 self.save()?;
             }
         }
@@ -141,14 +231,14 @@ impl<'a> Watch<'a> {
     }
 
     fn answer(&mut self, text: &[u8]) -> Value {
-        match parse(text, self.series.widths(self.plan.horizon)) {
+        match parse(text, self.series.widths(self.asked.horizon)) {
             Err(why) => self.answer_with(None, Err(anyhow!(why))),
             Ok(Request::End(series)) => {
                 let ended = self.series.end(&series);
                 self.answer_with(Some((&series, None)), ended)
             }
             Ok(Request::Observe(seen)) => {
-                let answer = self.series.observe(&seen, self.plan);
+                let answer = self.series.observe(&seen, self.asked);
                 self.answer_with(Some((&seen.series, seen.time.as_ref())), answer)
             }
         }
@@ -170,10 +260,44 @@ impl<'a> Watch<'a> {
 
     /// Saves where it stands, if that was asked for.
     fn save(&mut self) -> Result<()> {
-        let Some(path) = &self.plan.snapshot else { return Ok(()) };
+        let Some(path) = &self.asked.snapshot else { return Ok(()) };
         self.stand.series = self.series.stored();
         let saved = self.stand.save(path);
         self.stand.series.clear();
         saved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::command::Verb;
+    use crate::usage::{refused, typed};
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let wrong = [
+            ["--horizon", "1001"],
+            ["--history", "1"],
+            ["--drift", "0"],
+            ["--drift", "inf"],
+            ["--most-series", "0"],
+        ];
+        refused(&["watch", "model"], &wrong);
+    }
+
+    #[test]
+    fn a_snapshot_is_not_replaced_unasked() {
+        let check = |words: &[&str]| match typed(&[&["watch", "model"], words].concat()) {
+            Ok(Verb::Watch(asked)) => asked.check(),
+            other => panic!("{other:?}"),
+        };
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let path = folder.path().join("s.json");
+        let path = path.to_str().expect("plain path");
+        check(&["--snapshot", path]).expect("nothing there");
+        std::fs::write(path, "{}").expect("written");
+        let error = check(&["--snapshot", path]).expect_err("in the way");
+        assert!(error.hint.contains("--restore"), "{error}");
+        check(&["--snapshot", path, "--restore", path]).expect("goes on");
     }
 }

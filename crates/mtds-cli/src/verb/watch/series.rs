@@ -1,8 +1,7 @@
 //! Sequences that are followed: each by a tracker of its own, with random numbers of its own.
 
 use super::line::{Observation, Widths};
-use crate::arguments::FutureName;
-use crate::plan::WatchPlan;
+use super::{Arguments, FutureName};
 use anyhow::{Result, bail};
 use mtds::infer::{Online, Tracker, TrackerState};
 use mtds::random::{Stream, stream};
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// One sequence.
-struct Followed {
+struct Series {
     tracker: Tracker,
     /// Values observed of each output.
     n_values: Vec<u64>,
@@ -33,13 +32,13 @@ pub(super) struct AllSeries {
     model: System,
     online: Online,
     seed: u64,
-    followed: BTreeMap<String, Followed>,
+    by_name: BTreeMap<String, Series>,
 }
 
 impl AllSeries {
     /// None yet.
     pub(super) fn new(model: &System, online: Online, seed: u64) -> Self {
-        Self { model: model.clone(), online, seed, followed: BTreeMap::new() }
+        Self { model: model.clone(), online, seed, by_name: BTreeMap::new() }
     }
 
     /// Those of a snapshot.
@@ -52,22 +51,22 @@ impl AllSeries {
                 bail!("series `{name}`: counts {} outputs, the model has others", n_values.len());
             }
             let tracker = Tracker::restore(&self.model, tracker)?;
-            self.followed.insert(name, Followed { tracker, n_values, time });
+            self.by_name.insert(name, Series { tracker, n_values, time });
         }
         Ok(())
     }
 
     /// As they are to be stored.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
-        let one = |(name, series): (&String, &Followed)| {
+        let one = |(name, series): (&String, &Series)| {
             let (n_values, time) = (series.n_values.clone(), series.time.clone());
             (name.clone(), StoredSeries { tracker: series.tracker.state(), n_values, time })
         };
-        self.followed.iter().map(one).collect()
+        self.by_name.iter().map(one).collect()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.followed.len()
+        self.by_name.len()
     }
 
     /// Sizes of a line.
@@ -80,9 +79,9 @@ impl AllSeries {
     ///
     /// # Errors
     /// Too many sequences; a time that does not rise; numbers beyond single precision in model units.
-    pub(super) fn observe(&mut self, seen: &Observation, plan: &WatchPlan) -> Result<Value> {
-        let is_new = !self.followed.contains_key(&seen.series);
-        if is_new && self.len() >= plan.most_series {
+    pub(super) fn observe(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {
+        let is_new = !self.by_name.contains_key(&seen.series);
+        if is_new && self.len() >= asked.most_series {
             bail!(
                 "{} sequences are followed already; end one with {{\"series\": …, \"end\": true}}, or raise --most-series",
                 self.len()
@@ -92,12 +91,12 @@ impl AllSeries {
             let random = stream(self.seed, Stream::Series(fnv(seen.series.as_bytes()) >> 1));
             let tracker = Tracker::new(&self.model, self.online.clone(), random)?;
             let n_values = vec![0; seen.outputs.len()];
-            self.followed.insert(seen.series.clone(), Followed { tracker, n_values, time: None });
+            self.by_name.insert(seen.series.clone(), Series { tracker, n_values, time: None });
         }
-        let Some(series) = self.followed.get_mut(&seen.series) else { bail!("no such series") };
-        let answer = series.observe(seen, plan);
+        let Some(series) = self.by_name.get_mut(&seen.series) else { bail!("no such series") };
+        let answer = series.observe(seen, asked);
         if is_new && answer.is_err() {
-            self.followed.remove(&seen.series);
+            self.by_name.remove(&seen.series);
         }
         answer
     }
@@ -107,23 +106,23 @@ impl AllSeries {
     /// # Errors
     /// A sequence that is not followed.
     pub(super) fn end(&mut self, name: &str) -> Result<Value> {
-        match self.followed.remove(name) {
+        match self.by_name.remove(name) {
             Some(series) => Ok(json!({ "n": series.tracker.n_observed_steps(), "ended": true })),
             None => bail!("no line of series `{name}` came before its end"),
         }
     }
 }
 
-impl Followed {
-    fn observe(&mut self, seen: &Observation, plan: &WatchPlan) -> Result<Value> {
+impl Series {
+    fn observe(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {
         self.check_time(seen)?;
         self.tracker.observe(&seen.outputs, &seen.inputs)?;
         let values = seen.outputs.iter().map(|y| u64::from(!y.is_nan()));
         self.n_values.iter_mut().zip(values).for_each(|(n, seen)| *n += seen);
         self.time.clone_from(&seen.time);
         let mut answer = self.posterior();
-        if plan.horizon > 0 {
-            answer["forecast"] = self.forecast(seen, plan)?;
+        if asked.horizon > 0 {
+            answer["forecast"] = self.forecast(seen, asked)?;
         }
         Ok(answer)
     }
@@ -160,22 +159,22 @@ impl Followed {
         Some(self.tracker.log_evidence()? - log_jacobian)
     }
 
-    fn forecast(&mut self, seen: &Observation, plan: &WatchPlan) -> Result<Value> {
-        let (how, inputs) = future_inputs(seen, plan);
+    fn forecast(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {
+        let (how, inputs) = future_inputs(seen, asked);
         let width = seen.inputs.len();
-        let inputs = inputs.map(|values| Signal::new(plan.horizon, width, values)).transpose()?;
-        let forecast = self.tracker.forecast(plan.horizon, inputs.as_ref())?;
-        described(&forecast, &plan.quantiles, how)
+        let inputs = inputs.map(|values| Signal::new(asked.horizon, width, values)).transpose()?;
+        let forecast = self.tracker.forecast(asked.horizon, inputs.as_ref())?;
+        described(&forecast, &asked.quantiles, how)
     }
 }
 
 /// Inputs of the steps to come and where they are from; none for a model without inputs.
-fn future_inputs(seen: &Observation, plan: &WatchPlan) -> (Option<&'static str>, Option<Vec<f64>>) {
-    let n = plan.horizon * seen.inputs.len();
-    match (&seen.future, plan.future) {
+fn future_inputs(seen: &Observation, asked: &Arguments) -> (Option<&'static str>, Option<Vec<f64>>) {
+    let n = asked.horizon * seen.inputs.len();
+    match (&seen.future, asked.future) {
         _ if n == 0 => (None, None),
         (Some(future), _) => (Some("given"), Some(future.clone())),
-        (None, FutureName::Hold) => (Some("held"), Some(seen.inputs.repeat(plan.horizon))),
+        (None, FutureName::Hold) => (Some("held"), Some(seen.inputs.repeat(asked.horizon))),
         (None, FutureName::Zero) => (Some("zero"), Some(vec![0.0; n])),
     }
 }

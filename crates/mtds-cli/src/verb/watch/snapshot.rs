@@ -1,7 +1,8 @@
 //! Where a watch stands, as one JSON file: all sequences, and how many lines were answered.
 
+use super::Arguments;
 use super::series::{StoredSeries, fnv};
-use crate::plan::{UsageError, WatchPlan};
+use crate::usage::UsageError;
 use anyhow::{Context, Result, bail};
 use mtds::Model;
 use mtds::infer::Online;
@@ -37,8 +38,8 @@ struct Kind {
 ///
 /// # Errors
 /// None for a model that was loaded.
-pub(super) fn model_name(bundle: &Model) -> Result<String> {
-    let bytes: Vec<u8> = bundle.to_files()?.into_iter().flat_map(|(_, bytes)| bytes).collect();
+pub(super) fn model_name(model: &Model) -> Result<String> {
+    let bytes: Vec<u8> = model.to_files()?.into_iter().flat_map(|(_, bytes)| bytes).collect();
     Ok(format!("{:016x}", fnv(&bytes)))
 }
 
@@ -75,22 +76,22 @@ impl Snapshot {
     }
 
     /// What is asked for now must be what was asked for then.
-    pub(super) fn check_plan(&self, plan: &WatchPlan) -> Result<(), UsageError> {
+    pub(super) fn check(&self, asked: &Arguments) -> Result<(), UsageError> {
         let other = |option: &'static str, was: String| {
             let problem = format!("the snapshot has {was}, now it is another");
             Err(UsageError::new(option, problem, "leave the option out to go on as before"))
         };
-        if plan.seed.is_some_and(|seed| seed != self.seed) {
+        if asked.common.seed.is_some_and(|seed| seed != self.seed) {
             return other("--seed", self.seed.to_string());
         }
-        if let Some(was) = self.online.drift.filter(|was| plan.drift.is_some_and(|asked| asked != *was)) {
+        if let Some(was) = self.online.drift.filter(|was| asked.drift.is_some_and(|now| now != *was)) {
             return other("--drift", was.to_string());
         }
-        if plan.drift.is_some() && self.online.drift.is_none() {
+        if asked.drift.is_some() && self.online.drift.is_none() {
             return other("--drift", "no drift".to_owned());
         }
         match self.online.history {
-            Some(history) if plan.history.is_some_and(|asked| asked != history) => {
+            Some(history) if asked.history.is_some_and(|now| now != history) => {
                 other("--history", history.to_string())
             }
             _ => Ok(()),

@@ -1,9 +1,11 @@
-//! The help of the program: verbs grouped by the job that they do.
+//! The program as clap sees it: its verbs, and the help that groups them by the job that they do.
 
-use clap::{Command, CommandFactory};
+use crate::verb::{
+    data, evaluate, fit, forecast, generate, infer, inspect, mocap, morph, quickstart, report, reproduce,
+    shell, transfer, watch,
+};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mtds::base::BaseName;
-
-use super::Arguments;
 
 /// The jobs, and the verbs that do them.
 pub const GROUPS: [(&str, &[&str]); 7] = [
@@ -16,9 +18,71 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Shell", &["completions", "man"]),
 ];
 
+/// Learn a family of sequences at once; customise a dynamical system to each member by a short code.
+#[derive(Debug, Parser)]
+#[command(name = "mtds", version, arg_required_else_help = true)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// The built-in oscillator family, end to end, in about a minute: learn, infer, forecast, morph
+    Quickstart(quickstart::Arguments),
+    /// Learn a family of sequences from a file
+    Fit(Box<fit::Arguments>),
+    /// Posteriors of the codes of sequences
+    Infer(Box<infer::Arguments>),
+    /// Where sequences are going, with quantiles
+    Forecast(Box<forecast::Arguments>),
+    /// New sequences: of a chosen code, like a member, or drawn from the prior
+    Generate(Box<generate::Arguments>),
+    /// A sequence that changes from one member into another
+    Morph(Box<morph::Arguments>),
+    /// The inputs of one sequence, answered in the style of another
+    Transfer(Box<transfer::Arguments>),
+    /// Follow sequences as they come: a JSON line in, posterior and forecast out
+    Watch(watch::Arguments),
+    /// Score a model's forecasts on sequences it has not seen, beside baselines
+    Evaluate(Box<evaluate::Arguments>),
+    /// What is in a model or a family: sizes, what the code explains, the map of codes
+    Inspect(Box<inspect::Arguments>),
+    /// The page of a fit: learning, map of codes, forecasts, intervals, residuals, settings
+    Report(Box<report::Arguments>),
+    /// Families: make a built-in one, convert between formats
+    #[command(subcommand)]
+    Data(data::Arguments),
+    /// Motion capture: BVH files into a family, a look at them, and back
+    #[command(subcommand)]
+    Mocap(mocap::Arguments),
+    /// The paper's experiments, with the paper's numbers, ours and the oracle's
+    #[command(subcommand)]
+    Reproduce(reproduce::Arguments),
+    /// Completions for a shell, on stdout
+    Completions(shell::Completions),
+    /// Manual pages, one per verb
+    Man(shell::Man),
+}
+
+impl CommandLine {
+    /// What the program was called with; clap itself answers `--help` and `--version`, and exits with 2 when it cannot
+    /// parse.
+    pub fn read() -> Self {
+        if let Some(help) = all(std::env::args()) {
+            print!("{help}");
+            std::process::exit(0);
+        }
+        let matches = command().get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
 /// The program as clap sees it, with its verbs grouped in the help.
 pub fn command() -> Command {
-    let command = Arguments::command();
+    let command = CommandLine::command();
     let verbs = grouped(&command);
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}\n\n\
@@ -27,7 +91,7 @@ pub fn command() -> Command {
 }
 
 /// The help of `mtds fit --help-all`: every option by topic, and the blocks that --adapt, --share and --fix name.
-pub(super) fn all(mut words: impl Iterator<Item = String>) -> Option<String> {
+fn all(mut words: impl Iterator<Item = String>) -> Option<String> {
     let is_asked = words.nth(1).as_deref() == Some("fit") && words.any(|word| word == "--help-all");
     is_asked.then(|| {
         let mut command = command();

@@ -1,19 +1,36 @@
-//! What drives made-up sequences: the inputs in a file, with their times, or none.
+//! Made-up sequences: the inputs in a file that they answer to, with their times, or none; and the family that they become.
 
 use super::known::find;
 use super::observed::columns;
-use crate::plan::{DrivePlan, UsageError, Verbosity};
+use crate::options::Common;
+use crate::usage::{UsageError, count};
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use mtds::{Family, Model, Sequence, Signal};
 use mtds_data::{Format, ReadFamily, ReadOptions, Time, TimeAxis, read_family};
 use std::path::{Path, PathBuf};
 
-/// Inputs to choose from, and the length that was asked for.
+/// Inputs of made-up sequences, and their length.
+#[derive(Debug, Args)]
+pub struct InputOptions {
+    /// File with inputs, in columns named as when the model was learned
+    #[arg(long, value_name = "DATA")]
+    pub inputs: Option<PathBuf>,
+
+    /// The sequence of that file whose inputs are taken [default: the one of the same id, or the only one]
+    #[arg(long, value_name = "ID", requires = "inputs")]
+    pub inputs_of: Option<String>,
+
+    /// Length of a sequence [default: that of the inputs]
+    #[arg(long, value_name = "N", value_parser = count("80"))]
+    pub steps: Option<usize>,
+}
+
+/// Inputs to choose from.
 #[derive(Debug)]
-pub(super) struct Drive {
+pub(super) struct Inputs<'o> {
+    options: &'o InputOptions,
     file: Option<InputsFile>,
-    of: Option<String>,
-    steps: Option<usize>,
 }
 
 /// A file with inputs.
@@ -26,66 +43,69 @@ struct InputsFile {
     time: TimeAxis,
 }
 
-/// What drives one sequence.
+/// The inputs of one sequence.
 #[derive(Debug)]
-pub(super) struct Driven<'d> {
-    /// Its inputs, as many rows as it has steps; `None` for a model without inputs.
-    pub(super) inputs: Option<Signal>,
+pub(super) struct SequenceInputs<'d> {
+    /// As many rows as it has steps; `None` for a model without inputs.
+    pub(super) signal: Option<Signal>,
     /// Its length.
     pub(super) n_time: usize,
     /// Where the times of its steps are, and under which number.
     times: Option<(&'d TimeAxis, usize)>,
 }
 
-impl Drive {
-    /// Reads the inputs that the plan names.
+impl InputOptions {
+    /// Reads the inputs that were named.
     ///
     /// # Errors
     /// A [`UsageError`] for inputs where the model has none, none where it has some, or no length; a file that
     /// cannot be read, or where an input is missing.
-    pub(super) fn new(plan: &DrivePlan, model: &Model, verbosity: Verbosity) -> Result<Self> {
+    pub(super) fn read(&self, model: &Model, common: &Common) -> Result<Inputs<'_>> {
         let names = &model.columns.inputs;
         let wrong = |option, problem: &str, hint: &str| Err(UsageError::new(option, problem, hint).into());
-        let file = match &plan.inputs {
+        let file = match &self.inputs {
             None if !names.is_empty() => {
                 let problem =
                     format!("the model has inputs, {}, and a sequence needs them", names.join(", "));
                 return wrong("--inputs", &problem, "--inputs DATA, e.g. the file that it was learned from");
             }
-            None if plan.steps.is_none() => {
+            None if self.steps.is_none() => {
                 return wrong("--steps", "expected the length of a sequence, found none", "--steps 80");
             }
             Some(_) if names.is_empty() => {
                 return wrong("--inputs", "the model has no inputs", "leave it out");
             }
-            path => path.as_deref().map(|path| InputsFile::read(path, model, verbosity)).transpose()?,
+            path => path.as_deref().map(|path| InputsFile::read(path, model, common)).transpose()?,
         };
-        Ok(Self { file, of: plan.inputs_of.clone(), steps: plan.steps })
+        Ok(Inputs { options: self, file })
     }
+}
 
-    /// What drives a sequence like the member `like`.
+impl Inputs<'_> {
+    /// Those of a sequence like the member `like`.
     ///
     /// # Errors
     /// A [`UsageError`] if it is not clear which inputs are meant, or there are too few.
-    pub(super) fn for_sequence(&self, like: Option<&str>) -> Result<Driven<'_>, UsageError> {
+    pub(super) fn of_sequence(&self, like: Option<&str>) -> Result<SequenceInputs<'_>, UsageError> {
+        let steps = self.options.steps;
         let Some(file) = &self.file else {
-            return Ok(Driven { inputs: None, n_time: self.steps.unwrap_or(1), times: None });
+            return Ok(SequenceInputs { signal: None, n_time: steps.unwrap_or(1), times: None });
         };
-        let i = file.choose(self.of.as_deref(), like)?;
+        let i = file.choose(self.options.inputs_of.as_deref(), like)?;
         let signal = &file.signals[i.min(file.signals.len() - 1)];
-        let n_time = self.steps.unwrap_or(signal.n_time());
+        let n_time = steps.unwrap_or(signal.n_time());
         if n_time > signal.n_time() {
             let (path, id, found) = (file.path.display(), &file.ids[i], signal.n_time());
             let problem = format!("expected inputs for {n_time} steps, found {found} of `{id}` in `{path}`");
             return Err(UsageError::new("--steps", problem, format!("--steps {found}, or more inputs")));
         }
-        Ok(Driven { inputs: Some(signal.slice(0..n_time)), n_time, times: Some((&file.time, i)) })
+        Ok(SequenceInputs { signal: Some(signal.slice(0..n_time)), n_time, times: Some((&file.time, i)) })
     }
 }
 
 impl InputsFile {
     /// Reads nothing but the inputs: the file may have outputs, and need not.
-    fn read(path: &Path, model: &Model, verbosity: Verbosity) -> Result<Self> {
+    fn read(path: &Path, model: &Model, common: &Common) -> Result<Self> {
         let learned = columns(model);
         let options = ReadOptions { series: learned.series, time: learned.time, ..ReadOptions::default() };
         let is_npz = Format::of(path)? == Format::Npz;
@@ -95,8 +115,8 @@ impl InputsFile {
             false => ReadOptions { outputs: learned.inputs, ..options },
         };
         let read = read_family(path, &options)?;
-        if verbosity == Verbosity::Verbose {
-            read.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        if common.verbose {
+            common.say_notes(&read.notes);
         }
         let signals = if is_npz { own_inputs(path, &read)? } else { complete(path, &read)? };
         let ids = read.family.sequences().iter().map(|sequence| sequence.id().to_owned()).collect();
@@ -144,30 +164,31 @@ fn complete(path: &Path, read: &ReadFamily) -> Result<Vec<Signal>> {
     Ok(read.family.sequences().iter().map(|sequence| sequence.outputs().clone()).collect())
 }
 
-/// A family of made-up sequences: id, outputs, and what drove them; with their times.
+/// A family of made-up sequences: id, outputs, and inputs; with their times.
 ///
 /// # Errors
 /// Two of one id; outputs that are not finite.
-pub(super) fn family(made: Vec<(String, Signal, Driven<'_>)>, model: &Model) -> Result<(Family, TimeAxis)> {
-    let axis = made.first().and_then(|(_, _, driven)| driven.times).map(|(axis, _)| axis.clone());
-    let starts = made.iter().map(|(_, _, driven)| driven.start()).collect();
+pub(super) fn family(
+    made: Vec<(String, Signal, SequenceInputs<'_>)>,
+    model: &Model,
+) -> Result<(Family, TimeAxis)> {
+    let axis = made.first().and_then(|(_, _, inputs)| inputs.times).map(|(axis, _)| axis.clone());
+    let start =
+        |inputs: &SequenceInputs<'_>| inputs.times.map_or(Time::Integer(1), |(axis, i)| axis.time(i, 0));
+    let starts = made.iter().map(|(_, _, inputs)| start(inputs)).collect();
     let axis = TimeAxis { starts, ..axis.unwrap_or_else(|| TimeAxis::counted(made.len())) };
-    let sequence = |(id, outputs, driven): (String, Signal, Driven<'_>)| -> Result<Sequence> {
+    let sequence = |(id, outputs, inputs): (String, Signal, SequenceInputs<'_>)| -> Result<Sequence> {
         let sequence = Sequence::new(id, outputs)?;
-        Ok(driven.inputs.map_or(Ok(sequence.clone()), |inputs| sequence.with_inputs(inputs))?)
+        Ok(inputs.signal.map_or(Ok(sequence.clone()), |inputs| sequence.with_inputs(inputs))?)
     };
     let family = Family::new(made.into_iter().map(sequence).collect::<Result<_>>()?)?;
     let family = family.with_output_names(model.columns.outputs.clone())?;
     Ok((family.with_input_names(model.columns.inputs.clone())?, axis))
 }
 
-impl<'d> Driven<'d> {
+impl<'d> SequenceInputs<'d> {
     /// All inputs of sequence `i` of a family that was read.
     pub(super) fn of_family(read: &'d ReadFamily, i: usize, inputs: &Signal) -> Self {
-        Self { inputs: Some(inputs.clone()), n_time: inputs.n_time(), times: Some((&read.time, i)) }
-    }
-
-    fn start(&self) -> Time {
-        self.times.map_or(Time::Integer(1), |(axis, i)| axis.time(i, 0))
+        Self { signal: Some(inputs.clone()), n_time: inputs.n_time(), times: Some((&read.time, i)) }
     }
 }

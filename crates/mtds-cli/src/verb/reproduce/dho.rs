@@ -1,0 +1,320 @@
+//! `mtds reproduce dho`: damped oscillators, cell by cell.
+//!
+//! ```text
+//! DIR/cells/ID.json    one per finished cell: settings, scores of every test sequence, seconds
+//! DIR/dho.json         the result of all cells that are there; the same bytes however they were computed
+//! DIR/index.html       the report page
+//! ```
+
+use super::ScaleName;
+use crate::options::Common;
+use crate::output::{print, write_whole};
+use crate::usage::{Refusal, UsageError, check_directory, value};
+use anyhow::{Context, Result, anyhow, bail};
+use clap::{Args, ValueEnum};
+use mtds_data::directory::write_file_atomic;
+use mtds_experiments::dho::{
+    CellId, CellKind, Experiment, Outcome, Protocol, Recipe, Scale, Settings, Surroundings,
+};
+use mtds_experiments::{Error, Trouble};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const RESULT: &str = "dho.json";
+const PAGE: &str = "index.html";
+
+/// Examples in the help.
+const EXAMPLES: &str = "Examples:
+  mtds reproduce dho
+      the experiment in small, in minutes: a table, the paper's numbers beside ours, a page
+  mtds reproduce dho --scale full --only oracle,pooled --cells 1/4
+      the first quarter of the cells of two models, at the paper's size
+";
+
+/// How much of the experiment, by which recipes, which part of it, and where.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Dho {
+    /// How much of the experiment is run
+    #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
+    pub scale: ScaleName,
+
+    /// How multi-task systems are learned
+    #[arg(long, value_enum, default_value_t = RecipeName::Both)]
+    pub recipe: RecipeName,
+
+    /// Directory for the cells, the result and the report page [default: mtds-dho-SCALE]
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Compute these models alone, e.g. `oracle,pooled` or `mtlds-paper-n0128`; the table takes all that are there
+    #[arg(long, value_name = "MODELS", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Compute part I of N of the cells, so that N machines can share the work; copy their cells together
+    #[arg(long, value_name = "I/N", value_parser = value(part))]
+    pub cells: Option<Part>,
+
+    /// What all these verbs have in common.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// How multi-task systems are learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RecipeName {
+    /// As the paper prints it
+    Paper,
+    /// This project's way
+    Ours,
+    /// Both, side by side
+    Both,
+}
+
+/// Part `i` of `n`, from 1.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    i: usize,
+    n: usize,
+}
+
+fn part(typed: String) -> Result<Part, Refusal> {
+    let numbers = typed.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match numbers {
+        Some((i, n)) if (1..=n).contains(&i) => Ok(Part { i, n }),
+        _ => Err((
+            format!("expected a part such as 2/4, found `{typed}`"),
+            "1/4, 2/4, 3/4 and 4/4 on four machines".into(),
+        )),
+    }
+}
+
+impl Dho {
+    /// Computes the cells that are missing, assembles all that are there, prints the table.
+    ///
+    /// # Errors
+    /// Cells of another experiment in the directory; a cell that could not be computed, after all others were;
+    /// a file that cannot be written; a `stdout` that takes no more.
+    pub fn run(&self, stdout: &mut dyn Write, stderr: &mut dyn Write) -> Result<()> {
+        check_directory("--out", &self.out())?;
+        self.compute(&self.experiment()?, stdout, stderr)
+    }
+
+    /// The directory of cells, result and page.
+    fn out(&self) -> PathBuf {
+        let usual = match self.scale {
+            ScaleName::Quick => "mtds-dho-quick",
+            ScaleName::Full => "mtds-dho-full",
+        };
+        self.out.clone().unwrap_or_else(|| usual.into())
+    }
+
+    /// The experiment that is meant.
+    ///
+    /// # Errors
+    /// A model that is no part of it.
+    pub fn experiment(&self) -> Result<Experiment, UsageError> {
+        let scale = match self.scale {
+            ScaleName::Quick => Scale::Quick,
+            ScaleName::Full => Scale::Full,
+        };
+        let settings = Settings::new(scale)
+            .map_err(|error| UsageError::new("--scale", error.to_string(), "another scale"))?;
+        let protocol = Protocol::new(scale, self.common.seed());
+        let recipes = match self.recipe {
+            RecipeName::Paper => vec![Recipe::Paper],
+            RecipeName::Ours => vec![Recipe::Ours],
+            RecipeName::Both => Recipe::ALL.to_vec(),
+        };
+        let kinds = CellKind::all(&protocol, &recipes);
+        if let Some(unknown) = self.only.iter().find(|word| !kinds.iter().any(|kind| means(word, kind))) {
+            let problem = format!("expected models of this experiment, found `{unknown}`");
+            let known = kinds.iter().map(CellKind::to_string).collect::<Vec<_>>().join(", ");
+            return Err(UsageError::new("--only", problem, known));
+        }
+        Ok(Experiment { protocol, settings, kinds })
+    }
+
+    /// The cells that this run is to leave behind, by kind and repetition.
+    fn wanted(&self, experiment: &Experiment) -> Vec<CellId> {
+        let is_asked =
+            |kind: &&CellKind| self.only.is_empty() || self.only.iter().any(|word| means(word, kind));
+        let chosen = experiment.kinds.iter().filter(is_asked);
+        let cells = chosen.flat_map(|kind| kind.cells(&experiment.protocol)).enumerate();
+        let Part { i, n } = self.cells.unwrap_or(Part { i: 1, n: 1 });
+        cells.filter(|(k, _)| k % n == i - 1).map(|(_, cell)| cell).collect()
+    }
+
+    /// [`Dho::run`] of this experiment.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compute(
+        &self,
+        experiment: &Experiment,
+        stdout: &mut dyn Write,
+        stderr: &mut dyn Write,
+    ) -> Result<()> {
+        let out = self.out();
+        let mut directory = Directory::open(&out, self.common.quiet, stderr)?;
+        let clock = Instant::now();
+        let elapsed = || clock.elapsed().as_secs_f64();
+        let outcome = experiment
+            .run(&self.wanted(experiment), self.common.threads(), &elapsed, &mut directory)
+            .map_err(|error| directory.explain(error))?;
+        let document = serde_json::to_string_pretty(&outcome.document()?)? + "\n";
+        write_whole(&out.join(RESULT), document.as_bytes())?;
+        let page = outcome.page(&out.display().to_string())?;
+        write_whole(&out.join(PAGE), page.render().as_bytes())?;
+        print(stdout, &if self.common.json { document } else { summary(&out, &outcome) })?;
+        if self.common.verbose {
+            let _ = directory.stderr.write_all(outcome.timings().as_bytes());
+        }
+        match outcome.failed.is_empty() {
+            true => Ok(()),
+            false => bail!("{}", outcome.failed.join("\n")),
+        }
+    }
+}
+
+/// Whether a word of `--only` stands for cells of `kind`: its full name, its model, or `mtlds` for every recipe.
+fn means(word: &str, kind: &CellKind) -> bool {
+    let is_mtlds = matches!(kind, CellKind::Mtlds { .. });
+    word == kind.to_string() || word == kind.model() || (word == "mtlds" && is_mtlds)
+}
+
+/// What is printed: the tables, what is missing, the files.
+fn summary(folder: &Path, outcome: &Outcome<'_>) -> String {
+    let mut out = outcome.summary();
+    let missing = outcome.assembly.missing.len();
+    if missing > 0 {
+        let all = missing + outcome.cells.len();
+        out.push_str(&format!(
+            "\n{missing} of {all} cells are missing; the same command without --only and --cells computes them\n"
+        ));
+    }
+    out.push_str(&format!("\nleft in {}:\n", folder.display()));
+    for (name, meaning) in [(RESULT, "the result"), (PAGE, "the report page")] {
+        out.push_str(&format!("  {name:<10}  {meaning}\n"));
+    }
+    out
+}
+
+/// The directory of cells, and where lines about them go.
+struct Directory<'a> {
+    folder: PathBuf,
+    quiet: bool,
+    stderr: &'a mut dyn Write,
+}
+
+impl<'a> Directory<'a> {
+    /// The cells below a directory, which is made if it is missing.
+    fn open(out: &Path, quiet: bool, stderr: &'a mut dyn Write) -> Result<Self> {
+        let folder = out.join("cells");
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot make the directory `{}`", folder.display()))?;
+        Ok(Self { folder, quiet, stderr })
+    }
+
+    fn path(&self, cell: &CellId) -> PathBuf {
+        self.folder.join(format!("{cell}.json"))
+    }
+
+    /// The error with the file that it is about.
+    fn explain(&self, error: Error) -> anyhow::Error {
+        match error {
+            Error::Foreign { cell, problem } => anyhow!(
+                "`{}` {problem}; name another directory with --out, or delete this one",
+                self.path(&cell).display()
+            ),
+            other => other.into(),
+        }
+    }
+}
+
+impl Surroundings for Directory<'_> {
+    fn look_up(&self, cell: &CellId) -> Result<Option<Vec<u8>>, Trouble> {
+        let path = self.path(cell);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("cannot read `{}`: {error}", path.display()).into()),
+        }
+    }
+
+    fn keep(&mut self, cell: &CellId, bytes: &[u8]) -> Result<(), Trouble> {
+        Ok(write_file_atomic(&self.path(cell), bytes)?)
+    }
+
+    fn unusable(&mut self, cell: &CellId, why: &str) {
+        let _ = writeln!(self.stderr, "{}: {why}; computed again", self.path(cell).display());
+    }
+
+    fn progress(&mut self, line: &str) {
+        if !self.quiet {
+            let _ = writeln!(self.stderr, "{line}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Arguments;
+    use super::*;
+    use crate::command::Verb;
+    use crate::usage::{refused, typed};
+    use std::collections::BTreeSet;
+
+    fn asked(words: &[&str]) -> Dho {
+        match typed(&[&["reproduce", "dho"], words].concat()) {
+            Ok(Verb::Reproduce(Arguments::Dho(asked))) => asked,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn names(words: &[&str]) -> Vec<String> {
+        let asked = asked(words);
+        asked.wanted(&asked.experiment().expect("valid")).iter().map(CellId::to_string).collect()
+    }
+
+    #[test]
+    fn scale_and_seed_are_those_of_the_experiment() {
+        let quick = asked(&[]);
+        assert_eq!(quick.experiment().expect("no arguments are fine").protocol.scale, Scale::Quick);
+        assert_eq!(quick.out(), Path::new("mtds-dho-quick"));
+        let full = asked(&["--scale", "full", "--seed", "7"]);
+        let experiment = full.experiment().expect("valid");
+        assert_eq!((experiment.protocol.seed, experiment.protocol.repetitions), (7, 10));
+        assert_eq!(full.out(), Path::new("mtds-dho-full"));
+        assert_eq!(full.wanted(&experiment).len(), 10 * experiment.kinds.len());
+        let models: BTreeSet<String> = experiment.kinds.iter().map(CellKind::model).collect();
+        let expected = ["mtlds-ours", "mtlds-paper", "oracle", "pooled", "single"];
+        assert_eq!(models.into_iter().collect::<Vec<_>>(), expected, "both recipes by default");
+    }
+
+    #[test]
+    fn a_part_of_the_models_can_be_asked_for() {
+        assert_eq!(names(&["--only", "oracle"]), ["oracle-r00", "oracle-r01"]);
+        assert_eq!(
+            names(&["--only", "pooled,mtlds-paper-n0016"]),
+            ["pooled-r00", "pooled-r01", "mtlds-paper-n0016-r00", "mtlds-paper-n0016-r01"]
+        );
+        assert_eq!(names(&["--recipe", "paper", "--only", "mtlds"]).len(), 3 * 2);
+        let error = asked(&["--only", "oracle,orakel"]).experiment().expect_err("unknown");
+        assert!(error.problem.contains("`orakel`") && error.hint.contains("oracle, pooled"), "{error}");
+    }
+
+    #[test]
+    fn parts_are_disjoint_and_make_the_whole() {
+        let all: BTreeSet<_> = names(&["--scale", "full"]).into_iter().collect();
+        let parts: Vec<_> =
+            (1..=3).flat_map(|i| names(&["--scale", "full", "--cells", &format!("{i}/3")])).collect();
+        assert_eq!(parts.len(), all.len());
+        assert_eq!(parts.into_iter().collect::<BTreeSet<_>>(), all);
+        for wrong in ["0/3", "4/3", "1", "a/b", "1/0", ""] {
+            refused(&["reproduce", "dho"], &[["--cells", wrong]]);
+        }
+    }
+}
