@@ -11,7 +11,7 @@ use mtds::infer::{MapLaplace, Online};
 use mtds::random::{Stream, stream};
 use mtds_data::ReadOptions;
 use mtds_data::model::load_model;
-use program::{json, must, must_fail};
+use program::{json, must, must_fail, run, stderr};
 use std::fs;
 
 #[test]
@@ -220,4 +220,20 @@ fn a_closed_pipe_ends_quietly() {
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success() && output.stderr.is_empty(), "{}", program::stderr(&output));
+}
+
+/// Version 0.1.0 did not write down how long the steps of a model are.
+#[test]
+fn a_model_that_does_not_know_its_steps_says_so() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    must(folder.path(), "data oscillators -o family.csv --sequences 2 --steps 10");
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../mtds-data/tests/model-0.1.0");
+    let said =
+        "note: the model does not say how long its steps are; those of family.csv are taken to be the same\n";
+    for (options, is_said) in [("", true), ("-v", true), ("-q", false)] {
+        let output = run(folder.path(), &format!("infer {old} family.csv {options}"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(stderr(&output).contains(said), is_said, "{options}: {}", stderr(&output));
+        assert_eq!(csv(&String::from_utf8(output.stdout).expect("text")).len(), 2);
+    }
 }
