@@ -14,6 +14,7 @@ use std::path::Path;
 
 use mtds::Model;
 use mtds::learn::Wishes;
+use mtds::learn::choice::REST;
 use mtds::model::DataColumns;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,9 @@ use crate::{Error, Result};
 
 /// The file beside a model by which its fit is replayed.
 pub const FIT_FILE: &str = "fit.toml";
+
+/// How every file that was written with a model begins.
+const HEAD: &str = "# Settings of this model. The same data with --config and this file give the same bits.";
 
 /// A file of settings; every key may be left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -48,13 +52,38 @@ impl FitFile {
     ///
     /// # Errors
     /// [`Error::Io`] for a file that cannot be read; [`Error::Settings`] for one that is not TOML, or has a key that does not
-    /// exist or a value of another kind: the message names the file, the line and the key.
+    /// exist or a value of another kind: the message names the file, the line and the key. A file that 0.1.0 wrote with a
+    /// model means what it meant then.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
-        toml::from_str(&text).map_err(|error| Error::Settings {
-            path: path.to_path_buf(),
-            why: error.to_string().trim_end().to_owned(),
-        })
+        let wrong = |why: String| Error::Settings { path: path.to_path_buf(), why };
+        let read: Self =
+            toml::from_str(&text).map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
+        match text.starts_with(HEAD) && read.is_of_0_1_0() {
+            true => read.migrated().map_err(|why| wrong(why.to_owned())),
+            false => Ok(read),
+        }
+    }
+
+    /// Whether a file that was written with a model lacks all keys that came after 0.1.0, of which every later one has a value.
+    fn is_of_0_1_0(&self) -> bool {
+        let Wishes { fix, overlap, minibatch, .. } = &self.learn;
+        fix.is_none() && overlap.is_none() && minibatch.is_none()
+    }
+
+    /// In 0.1.0 the lists of blocks were whole, and what neither named was held at a constant; now they move blocks.
+    fn migrated(mut self) -> std::result::Result<Self, &'static str> {
+        match (&self.learn.adapt, &self.learn.share) {
+            (Some(_), Some(_)) => self.learn.fix = Some(vec![REST.to_owned()]),
+            (None, None) => {}
+            _ => {
+                return Err(
+                    "a file of version 0.1.0 with one of `adapt` and `share` alone, which this version reads in another \
+                            way; give both or neither",
+                );
+            }
+        }
+        Ok(self)
     }
 
     /// The file as text.
@@ -62,11 +91,9 @@ impl FitFile {
     /// # Errors
     /// None in practice: all values have a form in TOML.
     pub fn to_text(&self) -> Result<String> {
-        let head =
-            "# Settings of this model. The same data with --config and this file give the same bits.\n\n";
         let text = toml::to_string(self)
             .map_err(|error| Error::Settings { path: FIT_FILE.into(), why: error.to_string() })?;
-        Ok(format!("{head}{text}"))
+        Ok(format!("{HEAD}\n\n{text}"))
     }
 }
 
