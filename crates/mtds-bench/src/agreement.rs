@@ -13,7 +13,7 @@
 //! against outputs shifted by one step 19 to 28, against a prior ten times weaker 10 to 20. It catches
 //! gross mistakes only: a noise 1.6 times too large gives 2.5 to 4, and one update too few 5 to 6.
 
-use mtds::infer::effective_draws;
+use mtds::parts::effective_draws;
 use serde::Serialize;
 
 use crate::check::{Check, ForecastCheck, PosteriorCheck, StepCheck};

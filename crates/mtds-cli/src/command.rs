@@ -5,7 +5,7 @@ use crate::verb::{
     shell, transfer, watch,
 };
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
-use mtds::base::BaseName;
+use mtds::BaseName;
 
 /// The jobs, and the verbs that do them.
 pub const GROUPS: [(&str, &[&str]); 7] = [

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use mtds::evaluate::{ScoreRow, Seen};
-use mtds::learn::Schedule;
+use mtds::parts::Schedule;
 use mtds_cli::command::{CommandLine, Verb};
 use mtds_cli::verb::reproduce::{Arguments, Dho};
 use mtds_experiments::dho::Experiment;

@@ -6,8 +6,7 @@ mod noise;
 mod program;
 
 use learned::{close, csv, growth_model, number, oscillator_model, pushed_model};
-use mtds::Model;
-use mtds::predict::CodePath;
+use mtds::{CodePath, Model};
 use mtds_data::model::load_model;
 use mtds_data::{ReadFamily, ReadOptions};
 use program::{json, must, must_fail};
@@ -73,14 +72,10 @@ fn noise_is_that_of_the_model() {
     let (clean, noisy) = (of(""), of("--noise"));
     let square: f64 = clean.iter().zip(&noisy).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 8000.0;
     let model = bundle(folder.path()).system;
-    let points = mtds::infer::Points::from_points(2, &[vec![0.1, 0.2]]).expect("a point");
-    let certain = mtds::Posterior::from_equal_draws(
-        points,
-        None,
-        mtds::infer::Diagnostics::new(mtds::infer::Method::Nuts),
-    )
-    .expect("a posterior");
-    let unseen = mtds::family::Signal::new(0, 1, vec![]).expect("no steps");
+    let points = mtds::Points::from_points(2, &[vec![0.1, 0.2]]).expect("a point");
+    let certain = mtds::Posterior::from_equal_draws(points, None, mtds::Diagnostics::new(mtds::Method::Nuts))
+        .expect("a posterior");
+    let unseen = mtds::Signal::new(0, 1, vec![]).expect("no steps");
     let forecast =
         model.forecast(&certain, &unseen, None, 1, &mut mtds::random::stream(1, 0)).expect("a forecast");
     let variance = forecast.variance()[0];

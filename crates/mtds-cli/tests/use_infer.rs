@@ -6,9 +6,9 @@ mod noise;
 mod program;
 
 use learned::{close, csv, growth_model, number, oscillator_model};
-use mtds::Signal;
-use mtds::infer::{MapLaplace, Online};
+use mtds::parts::MapLaplace;
 use mtds::random::{Stream, stream};
+use mtds::{Online, Signal};
 use mtds_data::ReadOptions;
 use mtds_data::model::load_model;
 use program::{json, must, must_fail, run, stderr};

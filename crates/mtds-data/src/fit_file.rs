@@ -12,10 +12,8 @@
 
 use std::path::Path;
 
-use mtds::Model;
-use mtds::learn::Wishes;
-use mtds::learn::choice::REST;
-use mtds::model::DataColumns;
+use mtds::parts::REST;
+use mtds::{DataColumns, Model, Wishes};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};

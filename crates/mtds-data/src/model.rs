@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use mtds::Model;
-use mtds::base::Kinds;
-use mtds::store;
+use mtds::custom::Kinds;
+use mtds::{Model, store};
 
 use crate::directory::{read_directory, write_directory};
 use crate::fit_file::{FIT_FILE, FitFile};
@@ -50,11 +49,9 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use mtds::base::Lds;
-    use mtds::family::Scaling;
-    use mtds::model::{DataColumns, Member, Provenance};
+    use mtds::parts::Lds;
     use mtds::store::{CARD_FILE, CONFIG_FILE, WEIGHTS_FILE};
-    use mtds::{Architecture, System, random};
+    use mtds::{Architecture, DataColumns, Member, Provenance, Scaling, System, random};
 
     fn bundle(seed: u64, ids: &[&str]) -> Model {
         let spec = Architecture::new(Lds::new(2, 1, 0), 2);
@@ -102,9 +99,9 @@ mod tests {
         let mut bundle = bundle(1, &["a"]);
         save_model(&path, &bundle).unwrap();
         assert_eq!(load_model(&path).unwrap().network, None);
-        let architecture = mtds::learn::InferenceNetwork::for_model(&bundle.system, 2).unwrap();
+        let architecture = mtds::parts::InferenceNetwork::for_model(&bundle.system, 2).unwrap();
         let weights = vec![0.25; architecture.n_parameters()];
-        bundle.network = Some(mtds::learn::LearnedNetwork::new(architecture, weights).unwrap());
+        bundle.network = Some(mtds::parts::LearnedNetwork::new(architecture, weights).unwrap());
         save_model(&path, &bundle).unwrap();
         let found = load_model(&path).unwrap();
         assert_eq!(found.network, bundle.network);

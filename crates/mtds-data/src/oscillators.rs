@@ -12,9 +12,8 @@
 
 use std::f64::consts::TAU;
 
-use mtds::family::{Family, Sequence, Signal};
 use mtds::random::{Random, Stream, stream};
-use mtds::{Error, Result};
+use mtds::{Error, Family, Result, Sequence, Signal};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 

@@ -10,9 +10,8 @@
 //! The model of spec.md with one concentration: k = σ(β₁), s = softplus(β₂), and an effect that follows the concentration
 //! monotonically. Effects are those of a sedative on a scale of 0 to 100. Reference: Bird, Williams & Hawthorne (2019).
 
-use mtds::family::{Family, Sequence, Signal};
 use mtds::random::{Random, Stream, stream};
-use mtds::{Error, Result};
+use mtds::{Error, Family, Result, Sequence, Signal};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -160,10 +159,8 @@ fn sigmoid(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mtds::System;
-    use mtds::base::Pharmacodynamic;
-    use mtds::family::Scaling;
-    use mtds::system::Architecture;
+    use mtds::parts::Pharmacodynamic;
+    use mtds::{Architecture, Scaling, System};
 
     const SETTINGS: Pharmacodynamics = Pharmacodynamics { n_time: 40, noise_std: 2.0 };
 

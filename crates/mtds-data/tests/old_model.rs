@@ -1,7 +1,7 @@
 //! A model directory that `mtds fit` of version 0.1.0 wrote stays readable, whole; a part that cannot be understood is named.
 
 use mtds::evaluate::Seen;
-use mtds::infer::NoiseBelief;
+use mtds::parts::NoiseBelief;
 use mtds::{Sequence, Signal};
 use mtds_data::model::{load_model, save_model};
 use serde_json::{Value, json};

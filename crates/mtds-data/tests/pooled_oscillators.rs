@@ -1,7 +1,7 @@
 //! The pooled linear system on the paper's oscillators: beside the paper's figures, and the best it could be.
 
-use mtds::baseline::{PooledLds, PooledSettings, Spread};
-use mtds::predict::{CENTRAL_LEVELS, Scores, family_mean, score};
+use mtds::evaluate::{CENTRAL_LEVELS, score};
+use mtds::parts::{PooledLds, PooledSettings, Scores, Spread, family_mean};
 use mtds::{Control, Family, Forecast};
 use mtds_data::oscillators::Oscillators;
 

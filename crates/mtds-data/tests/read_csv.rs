@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use mtds::family::Inputs;
+use mtds::Inputs;
 use mtds_data::{
     Error, Format, Note, Problem, ReadFamily, ReadOptions, Resample, ResampleMethod, Result, Step, TimeKind,
     read_family, read_family_from,

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 use std::path::Path;
 
-use mtds::family::Inputs;
+use mtds::Inputs;
 use mtds_data::{
     Column, Error, Format, Problem, ReadFamily, ReadOptions, Result, Table, read_family_from, write_table,
 };

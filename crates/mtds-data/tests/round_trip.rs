@@ -1,6 +1,6 @@
 //! What is written is read back: every family, in every format.
 
-use mtds::family::{Family, Sequence, Signal};
+use mtds::{Family, Sequence, Signal};
 use mtds_data::{Columns, Step, Time, TimeAxis, TimeKind, read_family, write_family};
 use proptest::prelude::*;
 

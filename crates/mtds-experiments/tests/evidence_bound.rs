@@ -7,13 +7,11 @@
 //! The noise begins higher than in Algorithm 1: a belief follows gradients, and under wide noise the likelihood has few
 //! modes in which it could stay.
 
-use mtds::evaluate::FollowingEnsemble;
-use mtds::infer::{Candidate, Ensemble};
-use mtds::learn::{
-    GroupRule, Interpolation, NoiseRule, ScalingRule, Schedule, Trainer, TrainingPlan, Variational,
-    VariationalObjective,
+use mtds::evaluate::SequenceScore;
+use mtds::parts::{
+    Candidate, Ensemble, FollowingEnsemble, GroupRule, Interpolation, NoiseRule, ScalingRule, Schedule,
+    Trainer, TrainingPlan, Variational, VariationalObjective,
 };
-use mtds::predict::SequenceScore;
 use mtds::random::{Stream, stream};
 use mtds::{Control, Result, System};
 use mtds_experiments::dho::recipe::{Paper, paper};

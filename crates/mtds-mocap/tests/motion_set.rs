@@ -6,8 +6,8 @@ use skip::skip;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use mtds::family::{Family, Sequence, Signal};
 use mtds::random::stream;
+use mtds::{Family, Sequence, Signal};
 use mtds_mocap::features::{Columns, Drive, FeatureSettings, Features, HORIZON, StyleLeak, style_leak};
 use mtds_mocap::files::read_bvh;
 use mtds_mocap::frame::facing_rad;

@@ -3,9 +3,7 @@
 use crate::chart::{Picture, Point, Scatter, Words};
 use crate::fit::MorphPath;
 use crate::page::Figure;
-use mtds::Result;
-use mtds::model::Member;
-use mtds::predict::PrincipalAxes;
+use mtds::{Member, PrincipalAxes, Result};
 use std::collections::BTreeMap;
 
 /// Labels with a colour of their own; others share the last one.

@@ -1,8 +1,9 @@
 //! What held-out sequences decided about new members, in words.
 
 use crate::text::estimate;
-use mtds::predict::Estimate;
-use mtds::workflow::{CalibrationRecord, FitRecord, PriorRecord};
+use mtds::FitRecord;
+use mtds::evaluate::Estimate;
+use mtds::parts::{CalibrationRecord, PriorRecord};
 
 /// What was decided, by name; only what held-out sequences had a say in.
 pub fn sentences(fit: &FitRecord) -> Vec<(&'static str, String)> {
@@ -48,7 +49,7 @@ fn in_nats(found: &Estimate, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mtds::learn::{CalibrationTrial, PriorTrial};
+    use mtds::parts::{CalibrationTrial, PriorTrial};
 
     fn estimate_of(mean: f64) -> Estimate {
         Estimate { mean, std_error: Some(0.25), n: 8 }

@@ -1,8 +1,8 @@
 //! How much of the code a model that was learned by elbo or iwae uses, in words and as a table.
 
 use crate::text::{Align, TextTable};
-use mtds::learn::elbo::LEAST;
-use mtds::learn::{CodeUsage, UsageStatus};
+use mtds::CodeUsage;
+use mtds::parts::{LEAST, UsageStatus};
 
 /// One sentence: how many dimensions are used, and what to try where some are not.
 pub fn sentence(usage: &CodeUsage) -> String {

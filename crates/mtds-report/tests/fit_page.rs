@@ -2,13 +2,10 @@
 
 mod balance;
 
-use mtds::base::Lds;
-use mtds::evaluate::{ScoreRow, Seen};
-use mtds::family::{Scaling, Sequence};
-use mtds::model::Member;
-use mtds::predict::{Coverage, SequenceScore};
+use mtds::evaluate::{Coverage, ScoreRow, Seen, SequenceScore};
+use mtds::parts::Lds;
 use mtds::random::stream;
-use mtds::{Architecture, Family, System};
+use mtds::{Architecture, Family, Member, Scaling, Sequence, System};
 use mtds_report::chart::{Band, CoveragePoint, CoverageSeries};
 use mtds_report::code_map::CodeMap;
 use mtds_report::fit::{Curve, FitReport, MorphPath, Panel, Residuals, page};

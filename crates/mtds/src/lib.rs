@@ -35,45 +35,96 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | hold sequences | [`family`] |
-//! | choose a system, and what the code adapts | [`base`], [`generator`], [`Architecture`] |
-//! | learn | [`Fit`], [`workflow`]; its parts: [`learn`] |
-//! | ask: forecast, follow, generate, morph, transfer | [`Model`]; its parts: [`infer`], [`predict`] |
-//! | average several models by evidence | [`infer::Ensemble`] |
+//! | hold sequences | [`Family`], [`Sequence`], [`Signal`] |
+//! | learn | [`Fit`], [`Wishes`]; step by step: [`Fitting`] |
+//! | ask: forecast, follow, generate, morph, transfer | [`Model`], [`Tracker`], [`Posterior`], [`Forecast`] |
 //! | score forecasts of anything | [`evaluate`] |
-//! | compare with one system for all, or one for each; with recurrent networks | [`baseline`] |
 //! | keep a model | [`store`] |
+//! | write a base model of one's own | [`custom`] |
+//! | build experiments on the parts: base models, objectives, samplers, baselines | [`parts`] |
 //!
 //! The library opens no files, reads no clock, prints nothing, and takes its randomness as an argument; the
 //! same seed gives the same bits on any number of threads.
 
 mod algebra;
-pub mod base;
-pub mod baseline;
+mod base;
+mod baseline;
 mod engine;
-pub mod error;
+mod error;
 pub mod evaluate;
-pub mod family;
-pub mod front;
-pub mod generator;
-pub mod infer;
-pub mod kernel;
+mod family;
+mod front;
+mod generator;
+mod infer;
+mod kernel;
 mod layer;
-pub mod learn;
-pub mod model;
-pub mod predict;
+mod learn;
+mod model;
+mod predict;
 pub mod random;
 mod reader;
 pub mod store;
-pub mod system;
-pub mod workflow;
+mod system;
+mod workflow;
 
-pub use base::Lds;
+pub use base::BaseName;
 pub use error::{Error, Result};
-pub use family::{Family, Sequence, Signal};
-pub use infer::{Online, Posterior, Tracker};
-pub use learn::Control;
-pub use model::Model;
-pub use predict::Forecast;
+pub use family::{Family, Inputs, Scaling, Sequence, Signal};
+pub use infer::{Diagnostics, Method, Online, Points, Posterior, Status, Tracker, TrackerState};
+pub use learn::{CodeUsage, Control, LearnRule, PriorRule, Progress, Wishes};
+pub use model::{DataColumns, Inferred, Member, Model, Provenance};
+pub use predict::{CodePath, Explained, Forecast, PrincipalAxes, Surprise};
 pub use system::{Architecture, System};
-pub use workflow::Fit;
+pub use workflow::{Fit, FitProgress, FitRecord, FitStage, Fitting};
+
+/// What a base model of one's own needs: its equations as a [`Step`](custom::Step), or a whole
+/// [`BaseModel`](custom::BaseModel) with an adjoint.
+pub mod custom {
+    pub use crate::base::custom::{Custom, Step, StepSizes};
+    pub use crate::base::{Base, BaseModel, Kinds, Noise, NoiseForm, RolloutInputs, Trace, TraceGradient};
+    pub use crate::generator::{BlockSpec, Role};
+    pub use crate::kernel::{Lanes, Real, Scalar};
+}
+
+/// The parts that a fit and a model are made of, for experiments with the method itself. They may change with every version.
+pub mod parts {
+    pub use crate::base::emission::{Batch, Group};
+    pub use crate::base::{
+        Gru, InputMap, Lds, OrthogonalRnn, OutputForm, Pharmacodynamic, Rnn, StochasticLds,
+    };
+    pub use crate::baseline::network::{
+        ClassifierSettings, Criterion, GruForecaster, GruSettings, HeldOut, Loop, SequenceClassifier, WarmUp,
+        fit_groups,
+    };
+    pub use crate::baseline::{
+        LikelihoodObjective, PooledLds, PooledSettings, SingleTask, SingleTaskFit, Spread, Subspace,
+    };
+    pub use crate::engine::{
+        CodeScores, Codes, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Rollout, Weights,
+    };
+    pub use crate::evaluate::baselines::Learned;
+    pub use crate::evaluate::follow::{Following, FollowingEnsemble, Updates};
+    pub use crate::front::{Front, FrontStart, InputSkip};
+    pub use crate::generator::{Activation, AroundMembers, Block, FeatureMap, Layout, Prior, Skip};
+    pub use crate::infer::{
+        AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble,
+        EnsembleTracker, Followed, GaussianMixture, LogTarget, MapLaplace, NoiseBelief, Nuts, Proposed,
+        SmoothTarget, Start, adaptive_importance, effective_draws, map_laplace, nuts, split_r_hat,
+    };
+    pub use crate::learn::choice::{Key, REST, Topic};
+    pub use crate::learn::elbo::LEAST;
+    pub use crate::learn::{
+        Adapted, Calibrated, Calibration, CalibrationTrial, Carriers, Choice, CodeSearch, Course, CourseData,
+        Estimator, Facts, Fitted, GroupRule, HardEnding, HardPhase, InferenceNetwork, Interpolation,
+        LearnedNetwork, Learner, MonteCarlo, MonteCarloObjective, NewMembers, NoiseRule, Objective, Outcome,
+        PriorStart, PriorTrial, RandomEffects, Refine, RefineRule, RunEnd, ScalingRule, Schedule,
+        SegmentCodes, StageRecord, StartRule, Trainer, TrainingPlan, UsageStatus, Variational,
+        VariationalObjective, VariationalRefine,
+    };
+    pub use crate::model::{CHAINS, CardScore};
+    pub use crate::predict::{
+        DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value, regressed_on_codes,
+    };
+    pub use crate::random::sobol::ShiftedSobol;
+    pub use crate::workflow::{CalibrationRecord, PriorRecord, SelectionRow};
+}

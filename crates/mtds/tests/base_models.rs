@@ -2,11 +2,12 @@
 
 mod common;
 
-use mtds::base::{Base, Gru, OrthogonalRnn, Pharmacodynamic, Rnn};
-use mtds::family::Scaling;
-use mtds::model::{DataColumns, Model, Provenance};
+use mtds::custom::Base;
+use mtds::parts::{Gru, OrthogonalRnn, Pharmacodynamic, Rnn};
 use mtds::random::{Random, stream};
-use mtds::{Architecture, Family, Online, Sequence, Signal, System, Tracker};
+use mtds::{
+    Architecture, DataColumns, Family, Model, Online, Provenance, Scaling, Sequence, Signal, System, Tracker,
+};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 

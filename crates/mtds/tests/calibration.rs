@@ -9,11 +9,10 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, impulse, model, spec, with_noise_times};
-use mtds::base::Gru;
-use mtds::infer::{Online, Posterior};
-use mtds::predict::{CENTRAL_LEVELS, Scores, score};
+use mtds::evaluate::{CENTRAL_LEVELS, score};
+use mtds::parts::{Gru, Scores};
 use mtds::random::{Random, stream};
-use mtds::{Architecture, System};
+use mtds::{Architecture, Online, Posterior, System};
 use rand::RngExt;
 use rayon::prelude::*;
 use statrs::distribution::{ChiSquared, ContinuousCDF};

@@ -4,15 +4,14 @@ mod common;
 
 use common::compare::{deviation, expectation};
 use common::{LOG_NOISE, draw_member, impulse, model, spec};
-use mtds::family::{Family, Scaling, Sequence, Signal};
-use mtds::infer::{
-    AdaptiveImportance, CarriedState, NoiseBelief, Online, Points, Posterior, Status, Tracker,
-};
-use mtds::learn::{
-    Carriers, Control, MonteCarlo, MonteCarloObjective, NoiseRule, Schedule, Trainer, TrainingPlan,
+use mtds::parts::{
+    AdaptiveImportance, CarriedState, Carriers, MonteCarlo, MonteCarloObjective, NoiseBelief, NoiseRule,
+    Schedule, Trainer, TrainingPlan,
 };
 use mtds::random::stream;
-use mtds::{Result, System};
+use mtds::{
+    Control, Family, Online, Points, Posterior, Result, Scaling, Sequence, Signal, Status, System, Tracker,
+};
 
 fn family() -> System {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, 42)

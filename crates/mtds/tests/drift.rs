@@ -3,9 +3,8 @@
 mod common;
 
 use common::levels;
-use mtds::System;
-use mtds::infer::{Online, Tracker};
 use mtds::random::{Random, stream};
+use mtds::{Online, System, Tracker};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 

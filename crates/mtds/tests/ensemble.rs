@@ -3,15 +3,10 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, draw_outputs, impulse, model, on_threads, own_inputs, spec, with_gaps};
-use mtds::base::Lds;
-use mtds::family::{Family, Scaling, Sequence, Signal};
-use mtds::generator::Prior;
-use mtds::infer::{
-    AdaptiveImportance, Candidate, Ensemble, EnsembleTracker, NoiseBelief, Online, Status, Tracker,
-};
-use mtds::predict::{Forecast, score};
+use mtds::evaluate::score;
+use mtds::parts::{AdaptiveImportance, Candidate, Ensemble, EnsembleTracker, Lds, NoiseBelief, Prior};
 use mtds::random::{Random, stream};
-use mtds::{Result, System};
+use mtds::{Family, Forecast, Online, Result, Scaling, Sequence, Signal, Status, System, Tracker};
 use rand::SeedableRng;
 use serde_json::json;
 

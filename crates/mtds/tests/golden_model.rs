@@ -2,13 +2,10 @@
 //!
 //! The files lie in `golden/model-v1`, written by version 0.1.0; the expected outputs come from `golden/expected.py`, which computes them from the files alone.
 
-use mtds::base::{Lds, NoiseForm};
-use mtds::family::Signal;
-use mtds::generator::{Activation, FeatureMap, Prior, Role, Skip};
-use mtds::infer::GaussianMixture;
-use mtds::model::{CardScore, DataColumns, Member, Model, Provenance};
+use mtds::custom::{NoiseForm, Role};
+use mtds::parts::{Activation, CardScore, FeatureMap, GaussianMixture, Lds, Prior, Skip};
 use mtds::store::{CARD_FILE, CONFIG_FILE, WEIGHTS_FILE};
-use mtds::{Architecture, System};
+use mtds::{Architecture, DataColumns, Member, Model, Provenance, Signal, System};
 use serde_json::{Value, json};
 
 const GOLDEN: [&[u8]; 3] = [

@@ -3,12 +3,13 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, group, model, normals, own_inputs, parameters_f64, with_gaps};
-use mtds::base::{Lds, NoiseForm, StochasticLds};
-use mtds::family::Signal;
-use mtds::generator::{Activation, FeatureMap, Role, Skip};
-use mtds::infer::{CodeTarget, GaussianMixture, LogTarget, NoiseBelief, Points, SmoothTarget};
+use mtds::custom::{NoiseForm, Role};
+use mtds::parts::{
+    Activation, CodeTarget, FeatureMap, GaussianMixture, Lds, LogTarget, NoiseBelief, Skip, SmoothTarget,
+    StochasticLds,
+};
 use mtds::random::stream;
-use mtds::{Architecture, System};
+use mtds::{Architecture, Points, Signal, System};
 
 const N_TIME: usize = 24;
 const D_CODE: usize = 3;

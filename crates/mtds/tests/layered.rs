@@ -3,19 +3,17 @@
 mod common;
 
 use common::{LOG_NOISE, normals, own_inputs, parameters_f64, with_gaps};
-use mtds::base::emission::Batch;
-use mtds::base::{Base, Gru, Lds, Pharmacodynamic, Rnn, StochasticLds};
-use mtds::family::{Scaling, Signal};
-use mtds::front::{Front, FrontStart, InputSkip};
-use mtds::infer::{CodeTarget, GaussianMixture, LogTarget, Online, Points, SmoothTarget, Tracker};
-use mtds::learn::{
-    Course, CourseData, Learner, RefineRule, ScalingRule, Schedule, StartRule, TrainingPlan,
-    VariationalRefine,
+use mtds::custom::Base;
+use mtds::parts::{
+    Batch, CodeTarget, Codes, Course, CourseData, Front, FrontStart, GaussianMixture, Gru, InputSkip, Lds,
+    Learner, LogTarget, OwnBatch, OwnPull, OwnWeights, Pharmacodynamic, RefineRule, Rnn, ScalingRule,
+    Schedule, SmoothTarget, StartRule, StochasticLds, TrainingPlan, VariationalRefine, Weights,
 };
-use mtds::model::{DataColumns, Model, Provenance};
 use mtds::random::{Random, stream};
-use mtds::system::{Codes, OwnBatch, OwnPull, OwnWeights, Weights};
-use mtds::{Architecture, Control, Family, Sequence, System};
+use mtds::{
+    Architecture, Control, DataColumns, Family, Model, Online, Points, Provenance, Scaling, Sequence, Signal,
+    System, Tracker,
+};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 

@@ -14,9 +14,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{LOG_NOISE, draw_member, impulse, model, on_threads, own_inputs, spec};
-use mtds::family::{Family, Sequence};
-use mtds::learn::{Carriers, MonteCarlo, MonteCarloObjective};
-use mtds::random::{ShiftedSobol, stream};
+use mtds::parts::{Carriers, MonteCarlo, MonteCarloObjective, ShiftedSobol};
+use mtds::random::stream;
+use mtds::{Family, Sequence};
 
 /// Counts the bytes in use and their peak.
 struct Counting;

@@ -4,13 +4,10 @@
 mod common;
 
 use common::with_offset_by_code;
-use mtds::base::{NoiseForm, StochasticLds};
-use mtds::family::Scaling;
-use mtds::generator::Prior;
-use mtds::infer::{Followed, Online};
-use mtds::learn::{Calibration, NewMembers, PriorRule};
+use mtds::custom::NoiseForm;
+use mtds::parts::{Calibration, Followed, NewMembers, Prior, StochasticLds};
 use mtds::random::{Random, Stream, stream};
-use mtds::{Architecture, Control, Family, Sequence, Signal, System};
+use mtds::{Architecture, Control, Family, Online, PriorRule, Scaling, Sequence, Signal, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -51,7 +48,7 @@ fn anywhere(n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| TAU * normal(&mut random)).collect()
 }
 
-fn whole(model: &System, family: &Family) -> (Vec<f64>, mtds::infer::GaussianMixture) {
+fn whole(model: &System, family: &Family) -> (Vec<f64>, mtds::parts::GaussianMixture) {
     let online = Online::default();
     let followed = Followed { model, online: &online, family, random: (3, Stream::Item) };
     let all = family.observed();

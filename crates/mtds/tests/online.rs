@@ -3,11 +3,10 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, impulse, model, on_threads, own_inputs, spec};
-use mtds::System;
-use mtds::family::Signal;
-use mtds::infer::{AdaptiveImportance, NoiseBelief, Online, Tracker};
-use mtds::predict::{Estimate, Forecast, score};
+use mtds::evaluate::{Estimate, score};
+use mtds::parts::{AdaptiveImportance, NoiseBelief};
 use mtds::random::stream;
+use mtds::{Forecast, Online, Signal, System, Tracker};
 use rayon::prelude::*;
 
 fn family() -> System {

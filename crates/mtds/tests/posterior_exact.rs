@@ -6,13 +6,11 @@ use common::compare::{Slack, largest_z};
 use common::quadrature::{Axis, Exact, focus, integrate};
 use common::textbook::{Textbook, normal_log_density, standard_normal_log_density};
 use common::{LOG_NOISE, draw_member, group, impulse, model, own_inputs, parameters_f64, spec, with_gaps};
-use mtds::System;
-use mtds::family::Signal;
-use mtds::infer::{
-    AdaptiveImportance, CodeTarget, MapLaplace, NoiseBelief, Online, Posterior, Start, adaptive_importance,
-    map_laplace,
+use mtds::parts::{
+    AdaptiveImportance, CodeTarget, MapLaplace, NoiseBelief, Start, adaptive_importance, map_laplace,
 };
 use mtds::random::stream;
+use mtds::{Online, Posterior, Signal, System};
 
 /// δ ~ N(0.1, 0.4²).
 const UNCERTAIN: NoiseBelief = NoiseBelief::Uncertain { mean: 0.1, std_dev: 0.4 };

@@ -9,13 +9,9 @@ mod common;
 
 use common::compare::{deviation, evidence_error, expectation};
 use common::{LOG_NOISE, draw_member, group, impulse, model, own_inputs, spec};
-use mtds::System;
-use mtds::family::Signal;
-use mtds::infer::{
-    AdaptiveImportance, CodeTarget, GaussianMixture, LogTarget, Online, Points, Posterior, Start,
-    adaptive_importance,
-};
+use mtds::parts::{AdaptiveImportance, CodeTarget, GaussianMixture, LogTarget, Start, adaptive_importance};
 use mtds::random::stream;
+use mtds::{Online, Points, Posterior, Signal, System};
 use rayon::prelude::*;
 
 const REFERENCE_DRAWS: usize = 200_000;

@@ -5,12 +5,9 @@ mod common;
 use common::quadrature::{Axis, Exact, focus, integrate};
 use common::textbook::{Textbook, standard_normal_log_density};
 use common::{LOG_NOISE, draw_member, group, impulse, model, own_inputs, parameters_f64, spec, with_gaps};
-use mtds::System;
-use mtds::family::Signal;
-use mtds::infer::{
-    CodeTarget, MapLaplace, Nuts, Online, Points, Posterior, Status, effective_draws, map_laplace, nuts,
-};
+use mtds::parts::{CodeTarget, MapLaplace, Nuts, effective_draws, map_laplace, nuts};
 use mtds::random::stream;
+use mtds::{Online, Points, Posterior, Signal, Status, System};
 
 /// Most standard errors by which any number may be off. About 150 numbers are compared: were they normal, one
 /// seed in 10 000 would fail.

@@ -3,13 +3,10 @@
 mod common;
 
 use common::{LOG_NOISE, model, normals, own_inputs, with_gaps};
-use mtds::base::emission::Batch;
-use mtds::base::{Lds, NoiseForm, StochasticLds};
-use mtds::family::{Scaling, Signal};
-use mtds::infer::Online;
+use mtds::custom::NoiseForm;
+use mtds::parts::{Batch, Codes, Lds, OwnBatch, OwnPull, OwnWeights, StochasticLds, Weights};
 use mtds::random::{Random, stream};
-use mtds::system::{Codes, OwnBatch, OwnPull, OwnWeights, Weights};
-use mtds::{Architecture, Family, Sequence, System};
+use mtds::{Architecture, Family, Online, Scaling, Sequence, Signal, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 

@@ -3,13 +3,10 @@
 mod common;
 
 use common::{group, impulse, normals, on_threads, parameters_f64};
-use mtds::base::{InputMap, Lds, NoiseForm};
-use mtds::baseline::SingleTask;
-use mtds::family::{Scaling, Signal};
-use mtds::generator::Role;
-use mtds::infer::SmoothTarget;
-use mtds::infer::{CodeTarget, LogTarget, Nuts, Points, Status};
+use mtds::custom::{NoiseForm, Role};
+use mtds::parts::{CodeTarget, InputMap, Lds, LogTarget, Nuts, SingleTask, SmoothTarget};
 use mtds::random::stream;
+use mtds::{Points, Scaling, Signal, Status};
 
 /// A damped oscillator of the paper's family, with noise 0.05.
 fn oscillator(n_time: usize, seed: u64) -> Signal {

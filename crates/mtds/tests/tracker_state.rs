@@ -3,10 +3,9 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, model, own_inputs, spec, with_gaps};
-use mtds::family::Signal;
-use mtds::infer::{AdaptiveImportance, NoiseBelief, Online, Tracker, TrackerState};
+use mtds::parts::{AdaptiveImportance, NoiseBelief};
 use mtds::random::stream;
-use mtds::{Error, System};
+use mtds::{Error, Online, Signal, System, Tracker, TrackerState};
 use serde_json::{Value, json};
 
 fn family() -> System {

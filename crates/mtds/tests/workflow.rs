@@ -1,8 +1,6 @@
 //! A fit as a library: stopped anywhere and resumed from bytes, on any number of threads, it makes the same model.
 
-use mtds::learn::Wishes;
-use mtds::workflow::{FitStage, Fitting};
-use mtds::{Control, Error, Family, Fit, Model, Sequence, Signal};
+use mtds::{Control, Error, Family, Fit, FitStage, Fitting, Model, Sequence, Signal, Wishes};
 
 /// Decays of different speeds, some of them with a bump.
 fn family() -> Family {

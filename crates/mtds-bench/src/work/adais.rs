@@ -2,16 +2,12 @@
 
 use std::time::Instant;
 
-use mtds::base::Lds;
-use mtds::base::emission::Group;
-use mtds::family::{Scaling, Signal};
-use mtds::generator::{Activation, FeatureMap};
-use mtds::infer::{
-    AdaptiveImportance, CodeTarget, GaussianMixture, NoiseBelief, Online, Posterior, Start, Tracker,
+use mtds::parts::{
+    Activation, AdaptiveImportance, CodeTarget, FeatureMap, GaussianMixture, Group, Lds, NoiseBelief, Start,
     adaptive_importance,
 };
 use mtds::random::{Random, stream};
-use mtds::system::{Architecture, System};
+use mtds::{Architecture, Online, Posterior, Scaling, Signal, System, Tracker};
 
 use super::{Work, WorkSettings, impulse};
 use crate::check::{Check, PosteriorCheck};

@@ -74,6 +74,6 @@ pub fn own_works(settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
 }
 
 /// The input of every oscillator: 1, then 0.
-fn impulse(n_time: usize) -> mtds::family::Signal {
-    mtds::family::Signal::column((0..n_time).map(|t| f64::from(u8::from(t == 0))).collect())
+fn impulse(n_time: usize) -> mtds::Signal {
+    mtds::Signal::column((0..n_time).map(|t| f64::from(u8::from(t == 0))).collect())
 }

@@ -2,10 +2,9 @@
 
 use std::time::Instant;
 
-use mtds::baseline::{SingleTask, SingleTaskFit};
-use mtds::family::Signal;
-use mtds::predict::Forecast;
+use mtds::parts::{SingleTask, SingleTaskFit};
 use mtds::random::{Random, stream};
+use mtds::{Forecast, Signal};
 
 use super::{Work, WorkSettings, impulse};
 use crate::check::{Check, ForecastCheck};

@@ -7,15 +7,12 @@
 
 use std::time::Instant;
 
-use mtds::base::Rnn;
-use mtds::family::{Family, Scaling, Sequence, Signal};
-use mtds::front::Front;
-use mtds::learn::{
-    Control, HardEnding, HardPhase, Objective, Schedule, Trainer, TrainingPlan, Variational,
+use mtds::parts::{
+    Front, HardEnding, HardPhase, Objective, Rnn, Schedule, Trainer, TrainingPlan, Variational,
     VariationalObjective,
 };
 use mtds::random::{Stream, stream};
-use mtds::system::{Architecture, System};
+use mtds::{Architecture, Control, Family, Scaling, Sequence, Signal, System};
 
 use super::Work;
 use crate::check::{Check, StepCheck};

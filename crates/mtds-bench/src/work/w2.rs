@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use mtds::base::Lds;
-use mtds::family::{Family, Scaling, Sequence, Signal};
-use mtds::generator::{Activation, FeatureMap};
-use mtds::learn::{Carriers, Control, MonteCarlo, MonteCarloObjective, Schedule, Trainer, TrainingPlan};
+use mtds::parts::{
+    Activation, Carriers, Codes, FeatureMap, Lds, MonteCarlo, MonteCarloObjective, Schedule, Trainer,
+    TrainingPlan,
+};
 use mtds::random::{Stream, stream};
-use mtds::system::{Architecture, Codes, System};
+use mtds::{Architecture, Control, Family, Scaling, Sequence, Signal, System};
 
 use super::Work;
 use crate::check::{Check, StepCheck};

@@ -2,7 +2,7 @@
 
 use crate::usage::{UsageError, value};
 use clap::builder::TypedValueParser;
-use mtds::model::Member;
+use mtds::Member;
 use std::path::Path;
 
 /// A code that was typed.

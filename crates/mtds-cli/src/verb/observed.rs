@@ -4,8 +4,7 @@ use crate::interrupt::Interrupt;
 use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
-use mtds::model::DataColumns;
-use mtds::{Family, Model, Signal};
+use mtds::{DataColumns, Family, Model, Signal};
 use mtds_data::{ReadFamily, Step};
 use rayon::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mtds::family::{Family, Signal};
+use mtds::{Family, Signal};
 
 use super::archive::Archive;
 use crate::note::Note;

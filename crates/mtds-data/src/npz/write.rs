@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use mtds::family::{Family, Inputs, Signal};
+use mtds::{Family, Inputs, Signal};
 use zip::result::ZipResult;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};

@@ -1,6 +1,6 @@
 //! From rows in memory to a family: order, steps, gaps, inputs known ahead, names.
 
-use mtds::family::{Family, Sequence, Signal};
+use mtds::{Family, Sequence, Signal};
 
 use super::collect::{Collector, Content};
 use super::options::{Columns, ReadOptions, ResampleMethod};

@@ -24,7 +24,7 @@ use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use mtds::family::Family;
+use mtds::Family;
 pub use options::{Columns, ReadOptions, Resample, ResampleMethod};
 pub(crate) use roles::list;
 

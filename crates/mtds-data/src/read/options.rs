@@ -63,7 +63,7 @@ pub struct Columns {
 impl Columns {
     /// `series`, `t`, the names that the family has for outputs and inputs, and `label` if it has labels.
     #[must_use]
-    pub fn of(family: &mtds::family::Family) -> Self {
+    pub fn of(family: &mtds::Family) -> Self {
         Self {
             series: SERIES.into(),
             time: TIME.into(),

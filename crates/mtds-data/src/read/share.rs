@@ -1,6 +1,6 @@
 //! Sequences into a family: inputs known ahead are cut from the outputs, inputs that all share are kept once.
 
-use mtds::family::{Family, Signal};
+use mtds::{Family, Signal};
 
 use super::assemble::sequence;
 use crate::note::Note;
@@ -80,7 +80,7 @@ fn share_inputs(parts: &[Part]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use mtds::family::Inputs;
+    use mtds::Inputs;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mtds::family::{Family, Signal};
+use mtds::{Family, Signal};
 
 use super::table::{Column, Table};
 use super::{compressed, unwritable, write_table};

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use mtds::predict::SequenceScore;
+use mtds::evaluate::SequenceScore;
 use mtds::{Error, Result};
 use serde::{Deserialize, Serialize};
 

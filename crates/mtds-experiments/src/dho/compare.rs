@@ -7,7 +7,7 @@
 //!
 //! Both sides of a difference saw the same sequence, so that what sequences have in common drops out.
 
-use mtds::predict::{Estimate, SequenceScore};
+use mtds::evaluate::{Estimate, SequenceScore};
 use serde::{Deserialize, Serialize};
 
 use super::assemble::Column;

@@ -1,10 +1,8 @@
 //! Carries a cell out: learn, then score. Test sequences are drawn once learning is over.
 
-use mtds::baseline::{PooledLds, SingleTask};
-use mtds::evaluate::{Forecaster, evaluate};
-use mtds::learn::Progress;
-use mtds::predict::SequenceScore;
-use mtds::{Control, Error, Result};
+use mtds::evaluate::{Forecaster, SequenceScore, evaluate};
+use mtds::parts::{PooledLds, SingleTask};
+use mtds::{Control, Error, Progress, Result};
 
 use super::cell::{CellId, CellKind, CellResult, Recipe};
 use super::illustration::{self, illustrate};

@@ -1,7 +1,7 @@
 //! Small made-up cells for tests.
 
-use mtds::learn::Schedule;
-use mtds::predict::{Coverage, SequenceScore};
+use mtds::evaluate::{Coverage, SequenceScore};
+use mtds::parts::Schedule;
 
 use super::cell::{CellId, CellKind, CellResult, Recipe};
 use super::oracle::MonteCarloErrors;

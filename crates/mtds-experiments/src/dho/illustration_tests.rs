@@ -5,7 +5,7 @@ use super::super::protocol::Protocol;
 use super::*;
 use mtds::Forecast;
 use mtds::evaluate::from_each_origin;
-use mtds::predict::DrawNoise;
+use mtds::parts::DrawNoise;
 
 /// Forecasts the number of observations it has seen, with noise of 0.5.
 fn counter() -> impl Forecaster {

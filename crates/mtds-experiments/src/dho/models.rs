@@ -6,11 +6,10 @@
 //! | single | a linear system inferred from what was seen of the sequence alone, anew for every t |
 //! | MTLDS | one or several multi-task systems, each inferring a code, mixed by evidence |
 
-use mtds::baseline::{PooledLds, SingleTask, Spread};
-use mtds::evaluate::{FollowingEnsemble, Forecaster, Origin, from_each_origin};
-use mtds::infer::{Candidate, Ensemble, Online};
+use mtds::evaluate::{Forecaster, Origin, from_each_origin};
+use mtds::parts::{Candidate, Ensemble, FollowingEnsemble, PooledLds, SingleTask, Spread};
 use mtds::random::{Stream, stream};
-use mtds::{Error, Family, Result, Sequence};
+use mtds::{Error, Family, Online, Result, Sequence};
 use rayon::prelude::*;
 
 use super::recipe::Learned;

@@ -1,8 +1,8 @@
 //! The models against the library's own operations, and what they may know.
 
 use mtds::evaluate::Origins;
-use mtds::infer::{Nuts, Tracker};
-use mtds::{Control, Signal};
+use mtds::parts::Nuts;
+use mtds::{Control, Signal, Tracker};
 
 use super::*;
 use crate::dho::fixtures::{tiny_protocol, tiny_settings};

@@ -8,8 +8,8 @@
 //! Monte-Carlo estimate: several independent runs of [`crate::smc`], mixed by their evidences, whose spread
 //! tells the error that is left.
 
-use mtds::evaluate::{Forecaster, Origin};
-use mtds::predict::{DrawNoise, Estimate};
+use mtds::evaluate::{Estimate, Forecaster, Origin};
+use mtds::parts::DrawNoise;
 use mtds::random::{Random, Stream, stream};
 use mtds::{Error, Family, Forecast, Result};
 use rand::RngExt;

@@ -1,8 +1,7 @@
 //! The oracle against two kinds of brute force, its calibration, and what it costs.
 
 use mtds::Control;
-use mtds::evaluate::{Evaluated, Origins, evaluate};
-use mtds::predict::{CENTRAL_LEVELS, SequenceScore};
+use mtds::evaluate::{CENTRAL_LEVELS, Evaluated, Origins, SequenceScore, evaluate};
 use mtds_data::oscillators::{OscillatorFamily, Oscillators};
 use rand_distr::StandardNormal;
 

@@ -1,8 +1,7 @@
 //! How hard each model tries: all settings that a cell's result depends on, apart from the protocol.
 
 use mtds::Result;
-use mtds::baseline::{PooledSettings, Spread};
-use mtds::infer::Nuts;
+use mtds::parts::{Nuts, PooledSettings, Spread};
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellKind, Recipe};

@@ -1,14 +1,11 @@
 //! Forecasts of held-out patients after a few steps, beside those that know less, and one that knows everything.
 
 use mtds::evaluate::{
-    Baseline, BaselineSettings, Following, Forecaster, Origin, Origins, ScoreRow, Updates, evaluate,
-    from_each_origin,
+    Baseline, BaselineSettings, Forecaster, Origin, Origins, ScoreRow, evaluate, from_each_origin,
 };
-use mtds::infer::Proposed;
-use mtds::predict::{DrawNoise, Forecast};
+use mtds::parts::{Codes, DrawNoise, Following, Proposed, Updates};
 use mtds::random::{Stream, stream};
-use mtds::system::Codes;
-use mtds::{Control, Family, Result, System};
+use mtds::{Control, Family, Forecast, Result, System};
 
 use super::{Learned, Patients, Settings};
 

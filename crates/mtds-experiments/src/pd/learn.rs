@@ -1,16 +1,14 @@
 //! Learning as `mtds fit --base pd --state 1` does it, by any way; and one system for all patients.
 
-use mtds::base::Pharmacodynamic;
-use mtds::baseline::LikelihoodObjective;
-use mtds::family::Family;
-use mtds::infer::Online;
-use mtds::learn::choice::REST;
-use mtds::learn::{
-    CodeUsage, Interpolation, LearnRule, LearnedNetwork, PriorRule, Progress, Schedule, Trainer,
-    TrainingPlan, Wishes,
+use mtds::parts::{
+    Interpolation, LearnedNetwork, LikelihoodObjective, Pharmacodynamic, REST, Schedule, Trainer,
+    TrainingPlan,
 };
 use mtds::random::{Stream, stream};
-use mtds::{Architecture, Control, Error, Fit, Result, System};
+use mtds::{
+    Architecture, CodeUsage, Control, Error, Family, Fit, LearnRule, Online, PriorRule, Progress, Result,
+    System, Wishes,
+};
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
@@ -116,7 +114,7 @@ pub(super) fn pooled(settings: &Settings, training: &Family) -> Result<System> {
     };
     let mut best: Option<(f64, System)> = None;
     for start in 0..starts {
-        let scaling = mtds::learn::ScalingRule::InputUnits.scaling(training)?;
+        let scaling = mtds::parts::ScalingRule::InputUnits.scaling(training)?;
         let spec = Architecture::without_code(Pharmacodynamic::new(1, 1, 1));
         let model = System::initialise(spec, scaling, &mut stream(settings.seed, Stream::Restart(start)))?;
         let parameters = model.parameters().to_vec();

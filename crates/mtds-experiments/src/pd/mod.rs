@@ -16,8 +16,7 @@ mod summary;
 mod tests;
 
 use mtds::evaluate::ScoreRow;
-use mtds::learn::{CodeUsage, Progress};
-use mtds::{Control, Result};
+use mtds::{CodeUsage, Control, Progress, Result};
 use serde::{Deserialize, Serialize};
 
 pub use learn::{Learned, Way, learn};

@@ -7,11 +7,9 @@
 //! ```
 //! z is the posterior mean given all steps of a held-out patient.
 
-use mtds::family::Signal;
-use mtds::infer::Online;
-use mtds::predict::{explained_share, regressed_on_codes};
+use mtds::parts::{explained_share, regressed_on_codes};
 use mtds::random::{Stream, stream};
-use mtds::{Error, Result, System};
+use mtds::{Error, Online, Result, Signal, System};
 use mtds_data::pharmacodynamics::PatientParameters;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

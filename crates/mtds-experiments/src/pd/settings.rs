@@ -1,7 +1,6 @@
 //! How large the experiment is, and the patients that it is made of.
 
-use mtds::Result;
-use mtds::family::Family;
+use mtds::{Family, Result};
 use mtds_data::pharmacodynamics::{PatientParameters, Pharmacodynamics};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! A small case of the experiment, its parts against closed forms, and the measurement at full size.
 
 use mtds::evaluate::Seen;
-use mtds::learn::UsageStatus;
+use mtds::parts::UsageStatus;
 
 use super::*;
 

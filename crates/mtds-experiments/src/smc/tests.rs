@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mtds::predict::Estimate;
+use mtds::evaluate::Estimate;
 use mtds::random::stream;
 use mtds::{Error, Result};
 use proptest::prelude::*;

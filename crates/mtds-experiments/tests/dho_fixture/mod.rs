@@ -1,7 +1,7 @@
 //! A made-up but plausible result of the oscillator experiment, at full scale.
 
 use crate::noise::Noise;
-use mtds::predict::{Coverage, SequenceScore};
+use mtds::evaluate::{Coverage, SequenceScore};
 use mtds_experiments::dho::illustration::{Illustration, Interval, Samples};
 use mtds_experiments::dho::report::{DhoReport, Examples};
 use mtds_experiments::dho::{

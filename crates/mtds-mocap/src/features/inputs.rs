@@ -12,7 +12,7 @@
 //! that of the smooth path, heading included, so that no swaying of the body comes in with it. Bird & Williams
 //! (2020), supplement, "Choice of inputs". Differs from there: the body's own frame would do that.
 
-use mtds::family::Signal;
+use mtds::Signal;
 
 use crate::frame::Placement;
 use crate::{Error, Result};

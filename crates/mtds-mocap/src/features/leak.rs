@@ -9,8 +9,8 @@
 //! A model could read the style from inputs that leak it, and leave the code without use. Speed and cadence are
 //! part of the inputs on purpose, so the score is not expected at chance; the score on outputs shows the other end.
 
-use mtds::family::{Family, Signal};
 use mtds::random::Random;
+use mtds::{Family, Signal};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -179,7 +179,7 @@ fn summary(per_style: impl Iterator<Item = Vec<f64>>) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use mtds::family::Sequence;
+    use mtds::Sequence;
     use rand_distr::StandardNormal;
 
     use super::*;

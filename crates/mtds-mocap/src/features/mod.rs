@@ -22,7 +22,7 @@ mod ridge;
 pub use inputs::{AHEAD_FRAMES, D_INPUT, Drive, HORIZON, N_AHEAD, input_names};
 pub use leak::{Columns, StyleLeak, style_leak};
 
-use mtds::family::{Family, Sequence, Signal};
+use mtds::{Family, Sequence, Signal};
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{Outputs, facing_rad, output_names};

@@ -12,7 +12,7 @@
 //! placement before the first step is kept beside `y`. The positions of a clip of `n` frames make `T = n − 1`
 //! rows. Bird & Williams (2020), supplement, "Representation in observation space".
 
-use mtds::family::Signal;
+use mtds::Signal;
 
 use super::Placement;
 use crate::{Error, Joint, JointTrack, N_JOINTS, Result};

@@ -3,10 +3,11 @@
 use super::{FitReport, MorphPath, panels::panels, residuals, stored};
 use crate::chart::{CoveragePoint, CoverageSeries};
 use crate::code_map::CodeMap;
-use mtds::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Origins, evaluate};
-use mtds::learn::Facts;
-use mtds::predict::{Estimate, Explained, SequenceScore};
-use mtds::{Control, Error, Family, Model, Result};
+use mtds::evaluate::{
+    Baseline, BaselineSettings, Estimate, Evaluated, Forecaster, Origins, SequenceScore, evaluate,
+};
+use mtds::parts::Facts;
+use mtds::{Control, Error, Explained, Family, Model, Result};
 
 /// Levels at which coverage is drawn.
 const LEVELS: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];

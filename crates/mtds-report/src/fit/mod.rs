@@ -14,9 +14,7 @@ pub use page::page;
 use crate::chart::{Band, CoverageSeries};
 use crate::code_map::CodeMap;
 use mtds::evaluate::ScoreRow;
-use mtds::learn::CodeUsage;
-use mtds::model::Member;
-use mtds::predict::Explained;
+use mtds::{CodeUsage, Explained, Member};
 
 /// Everything on the page.
 #[derive(Debug, Clone)]

@@ -6,9 +6,7 @@
 
 use crate::chart::Trace;
 use crate::code_map::CodeMap;
-use mtds::model::Member;
-use mtds::predict::CodePath;
-use mtds::{Family, Result, System};
+use mtds::{CodePath, Family, Member, Result, System};
 
 /// Codes on the path, both ends included.
 const STEPS: usize = 11;

@@ -7,8 +7,7 @@ use crate::code_map::ALONG_THE_PATH;
 use crate::page::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
 use crate::usage;
 use mtds::evaluate::{ScoreRow, Seen};
-use mtds::learn::CodeUsage;
-use mtds::predict::Explained;
+use mtds::{CodeUsage, Explained};
 
 /// Lays the report out as a page.
 pub fn page(report: &FitReport) -> Page {

@@ -2,9 +2,9 @@
 
 use super::Panel;
 use crate::chart::Band;
-use mtds::evaluate::{Following, Forecaster, Origin, Origins};
-use mtds::predict::Forecast;
-use mtds::{Family, Result};
+use mtds::evaluate::{Forecaster, Origin, Origins};
+use mtds::parts::Following;
+use mtds::{Family, Forecast, Result};
 
 /// Bands of a drawn forecast.
 const BANDS: [f64; 3] = [0.5, 0.8, 0.95];

@@ -1,7 +1,7 @@
 //! Residual checks: the place of true values within their forecasts, and the memory of what predictions one step ahead leave over.
 
 use super::Residuals;
-use mtds::predict::SequenceScore;
+use mtds::evaluate::SequenceScore;
 use mtds::random::{Stream, stream};
 use mtds::{Error, Family, Model, Result};
 use rayon::prelude::*;

@@ -3,7 +3,7 @@
 use super::Curve;
 use crate::new_members;
 use mtds::Model;
-use mtds::learn::StageRecord;
+use mtds::parts::StageRecord;
 use serde_json::Value;
 
 /// The course of learning, where there was one.

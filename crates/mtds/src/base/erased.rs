@@ -111,7 +111,7 @@ impl Base {
     /// [`BaseModel::rollout`].
     ///
     /// # Panics
-    /// For a scalar other than the numbers and packs of [`crate::kernel`].
+    /// For a scalar other than the numbers and packs of the library.
     #[inline(always)]
     pub fn roll_out<S: Scalar>(
         &self,

@@ -22,7 +22,6 @@ pub mod recurrent;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use custom::{Custom, Step};
 pub use emission::{Noise, NoiseForm};
 pub use erased::Base;
 pub use kalman::StochasticLds;
@@ -91,7 +90,7 @@ pub struct TraceGradient<'a, S> {
 
 /// A dynamical system with deterministic state and Gaussian emission.
 ///
-/// Methods generic over `S` must be `#[inline(always)]` to be fast; see [`crate::kernel`].
+/// Methods generic over `S` must be `#[inline(always)]` to be fast.
 pub trait BaseModel: Clone + std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// The name under which models of this kind are stored.
     const KIND: &'static str;

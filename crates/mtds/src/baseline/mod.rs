@@ -25,4 +25,4 @@ pub use likelihood::LikelihoodObjective;
 pub use pooled::{PooledLds, PooledSettings};
 pub use single::{SingleTask, SingleTaskFit};
 pub use spread::Spread;
-pub use subspace::{Feedthrough, LinearSystem, Subspace};
+pub use subspace::Subspace;

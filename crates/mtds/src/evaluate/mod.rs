@@ -6,8 +6,8 @@
 //! What forecasts is a [`Forecaster`]: from a sequence and its origins to one forecast for each. Every table of scores in this
 //! project is made of [`ScoreRow`]s, and every row of them here.
 
-mod baselines;
-mod follow;
+pub(crate) mod baselines;
+pub(crate) mod follow;
 mod row;
 
 use std::fmt;
@@ -15,13 +15,15 @@ use std::fmt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub use baselines::{Baseline, BaselineSettings, Learned};
-pub use follow::{Following, FollowingEnsemble, Updates};
+pub use baselines::{Baseline, BaselineSettings};
+pub(crate) use follow::{Following, Updates};
 pub use row::ScoreRow;
+
+pub use crate::predict::{CENTRAL_LEVELS, Coverage, Estimate, SequenceScore, score};
 
 use crate::family::Family;
 use crate::learn::Control;
-use crate::predict::{CENTRAL_LEVELS, Forecast, SequenceScore, score};
+use crate::predict::Forecast;
 use crate::{Error, Result};
 
 /// Sequences between two looks at the progress.

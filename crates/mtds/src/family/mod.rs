@@ -24,10 +24,10 @@ mod tests;
 use std::collections::HashSet;
 
 pub use scaling::Scaling;
-pub use segments::{Origin, SegmentPlan, Segments};
+pub use segments::{SegmentPlan, Segments};
 pub use sequence::Sequence;
 pub use signal::Signal;
-pub use split::{Split, SplitPlan, Strata};
+pub use split::{SplitPlan, Strata};
 
 use crate::{Error, Result};
 

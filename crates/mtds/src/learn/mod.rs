@@ -25,7 +25,6 @@ pub mod stopping;
 mod toy;
 pub mod trainer;
 
-pub use adam::{AdamState, AdamStep};
 pub use adapted::{Adapted, AdaptedObjective, Proposal};
 pub use amortised::{InferenceNetwork, LearnedNetwork};
 pub use calibration::{Calibrated, Calibration, CalibrationTrial};
@@ -36,17 +35,17 @@ pub use course::{
     Stage, StageRecord, StartRule, VariationalRefine,
 };
 pub use elbo::{
-    CodeSearch, CodeUsage, Estimator, Gaussians, GroupRule, HardEnding, HardPhase, SegmentCodes, UsageStatus,
-    Variational, VariationalObjective, WeightedGradient,
+    CodeSearch, CodeUsage, Estimator, GroupRule, HardEnding, HardPhase, SegmentCodes, UsageStatus,
+    Variational, VariationalObjective,
 };
-pub use history::{History, StepRecord, ValidationRecord};
-pub use mco::{Carriers, MonteCarlo, MonteCarloObjective, MonteCarloStep};
+pub use history::History;
+pub use mco::{Carriers, MonteCarlo, MonteCarloObjective};
 pub use new_members::{ChosenPrior, NewMembers, PriorRule, PriorTrial};
 pub use objective::{Objective, ParameterGroup, StepReport};
 pub use plan::TrainingPlan;
-pub use random_effects::{RandomEffects, StartedModel};
+pub use random_effects::RandomEffects;
 pub use rules::NoiseRule;
 pub use scaling_rule::ScalingRule;
 pub use schedule::{Interpolation, Schedule};
-pub use stopping::{Best, StoppingRule};
-pub use trainer::{Control, Outcome, Progress, Status, Trainer};
+pub use stopping::StoppingRule;
+pub use trainer::{Control, Outcome, Progress, RunEnd, Trainer};

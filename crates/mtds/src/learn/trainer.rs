@@ -23,7 +23,7 @@ pub enum Control {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum RunEnd {
     /// All steps of the plan were taken.
     Finished,
     /// The held-out bound stopped gaining.
@@ -61,7 +61,7 @@ pub struct Outcome {
     /// The parameters with the best held-out bound; the last ones where nothing was held out.
     pub parameters: Vec<f32>,
     /// Why the run ended.
-    pub status: Status,
+    pub status: RunEnd,
     /// The steps taken so far.
     pub step: u64,
     /// The best held-out bound per observation.
@@ -134,14 +134,14 @@ impl<O: Objective> Trainer<O> {
 
     /// Takes steps until the plan is done, the held-out bound stops gaining, or `observer` says stop.
     ///
-    /// The observer sees every step. After [`Status::Interrupted`], `run` may be called again.
+    /// The observer sees every step. After [`RunEnd::Interrupted`], `run` may be called again.
     ///
     /// # Errors
     /// [`Error::Diverged`] with the step, and the parameter group or number that broke; and whatever the
     /// objective returns. The failed step leaves no trace: [`parameters`](Self::parameters) and
     /// [`checkpoint`](Self::checkpoint) are those of the step before it.
     pub fn run(&mut self, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<Outcome> {
-        while self.status() == Status::Interrupted {
+        while self.status() == RunEnd::Interrupted {
             let progress = self.advance()?;
             if observer(&progress) == Control::Stop {
                 break;
@@ -207,13 +207,13 @@ impl<O: Objective> Trainer<O> {
         }
     }
 
-    fn status(&self) -> Status {
+    fn status(&self) -> RunEnd {
         if self.step >= self.plan.steps {
-            Status::Finished
+            RunEnd::Finished
         } else if self.stopping.is_exhausted(&self.plan.stopping) {
-            Status::StoppedEarly
+            RunEnd::StoppedEarly
         } else {
-            Status::Interrupted
+            RunEnd::Interrupted
         }
     }
 

@@ -24,7 +24,7 @@ fn go_on(_: &Progress) -> Control {
 fn finds_the_minimum() {
     let objective = NoisySquare { held_out: None, ..NoisySquare::new() };
     let outcome = trainer(objective, plan(2000)).run(&mut go_on).unwrap();
-    assert_eq!((outcome.status, outcome.step, outcome.best_validation), (Status::Finished, 2000, None));
+    assert_eq!((outcome.status, outcome.step, outcome.best_validation), (RunEnd::Finished, 2000, None));
     // The penalty 0.01 on the last one pulls its minimum to 0.5 / 1.01.
     for (w, expected) in outcome.parameters.iter().zip([1.0, -2.0, 0.5 / 1.01]) {
         assert!((w - expected).abs() < 5e-3, "{w} {expected}");
@@ -42,7 +42,7 @@ fn resumes_to_the_same_bits() {
         17 => Control::Stop,
         _ => Control::Continue,
     };
-    assert_eq!(first.run(stop_at_17).unwrap().status, Status::Interrupted);
+    assert_eq!(first.run(stop_at_17).unwrap().status, RunEnd::Interrupted);
     let bytes = first.checkpoint().to_bytes().unwrap();
     drop(first);
 
@@ -68,10 +68,10 @@ fn an_interrupted_run_goes_on_when_called_again() {
         })
         .unwrap()
         .status
-        == Status::Interrupted
+        == RunEnd::Interrupted
     {}
     assert_eq!(steps, (1..=10).collect::<Vec<_>>());
-    assert_eq!(trainer.run(&mut |_| panic!("there are no steps left")).unwrap().status, Status::Finished);
+    assert_eq!(trainer.run(&mut |_| panic!("there are no steps left")).unwrap().status, RunEnd::Finished);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn stops_early_with_the_best_parameters() {
     plan.stopping.patience = Some(3);
     let mut trainer = trainer(NoisySquare::new(), plan);
     let outcome = trainer.run(&mut go_on).unwrap();
-    assert_eq!(outcome.status, Status::StoppedEarly);
+    assert_eq!(outcome.status, RunEnd::StoppedEarly);
     assert!(outcome.step < 500);
     let best = outcome.best_validation.unwrap();
     assert_eq!(NoisySquare::new().validate(&outcome.parameters).unwrap(), Some(best));
@@ -124,14 +124,14 @@ fn clipping_rescues_a_huge_gradient() {
         Control::Continue
     };
     let outcome = trainer(NoisySquare::failing(10, Fault::HugeGradient), plan).run(observer).unwrap();
-    assert_eq!(outcome.status, Status::Finished);
+    assert_eq!(outcome.status, RunEnd::Finished);
     assert!(longest > 1e24);
 }
 
 #[test]
 fn zero_steps_return_the_start() {
     let outcome = trainer(NoisySquare::new(), plan(0)).run(&mut go_on).unwrap();
-    assert_eq!((outcome.status, outcome.parameters), (Status::Finished, vec![0.0; 3]));
+    assert_eq!((outcome.status, outcome.parameters), (RunEnd::Finished, vec![0.0; 3]));
 }
 
 #[test]

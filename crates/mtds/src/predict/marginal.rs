@@ -145,7 +145,7 @@ impl<'a> Marginal<'a> {
 
     /// The continuous ranked probability score at the observation `y`, in its units; less is better.
     ///
-    /// Beyond [`MAX_CRPS_COMPONENTS`] components, sorted by mean, every so many-th of the weight is taken and
+    /// Beyond `MAX_CRPS_COMPONENTS` components, sorted by mean, every so many-th of the weight is taken and
     /// the score is that of the thinned mixture.
     #[must_use]
     pub fn crps(&self, y: f64) -> f64 {

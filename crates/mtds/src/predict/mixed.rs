@@ -104,7 +104,7 @@ fn factors(part: &Forecast, noise: &DrawNoise) -> Vec<f64> {
 
 impl EnsembleTracker {
     /// The forecast of the next `n_time` steps, in data units: those of all candidates that are not negligible (see
-    /// [`NEGLIGIBLE_WEIGHT`]), mixed by p(k | y_{1:t}). It has the draws of all of them.
+    /// `NEGLIGIBLE_WEIGHT`), mixed by p(k | y_{1:t}). It has the draws of all of them.
     ///
     /// # Shapes
     /// `future_inputs` (data units): at least n_time × d_input, the row of the next step first; needed if

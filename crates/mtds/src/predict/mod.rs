@@ -2,14 +2,14 @@
 
 mod baseline;
 mod explained;
-pub mod forecast;
+mod forecast;
 mod future;
-pub mod generate;
+mod generate;
 mod innovations;
-pub mod marginal;
+mod marginal;
 mod mixed;
-pub mod noise;
-pub mod score;
+mod noise;
+mod score;
 mod surprise;
 
 pub use baseline::{family_mean, last_value};
@@ -18,7 +18,6 @@ pub use forecast::Forecast;
 pub use future::MAX_DRAWS;
 pub use generate::CodePath;
 pub use marginal::Marginal;
-pub use mixed::NEGLIGIBLE_WEIGHT;
 pub use noise::DrawNoise;
 pub use score::{CENTRAL_LEVELS, Coverage, Estimate, Scores, SequenceScore, score};
 pub use surprise::Surprise;

@@ -1,9 +1,9 @@
 //! Randomness as an argument: one generator type, and independent streams of it.
 
-mod sobol;
+pub(crate) mod sobol;
 mod stream;
 
-pub use sobol::ShiftedSobol;
+pub(crate) use sobol::ShiftedSobol;
 pub use stream::{Stream, stream};
 
 /// The random generator that every function of this library takes.

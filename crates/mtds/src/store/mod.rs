@@ -25,12 +25,12 @@ use crate::model::Model;
 use crate::system::System;
 use crate::{Error, Result};
 
-pub use check::MAX_SIZE;
+pub(crate) use check::MAX_SIZE;
 
 /// The schema version that is written.
 pub const SCHEMA_VERSION: u64 = 2;
 /// The schema versions that can be read.
-pub const READABLE_VERSIONS: [u64; 2] = [1, 2];
+pub(crate) const READABLE_VERSIONS: [u64; 2] = [1, 2];
 /// Everything about a model that is not an array.
 pub const CONFIG_FILE: &str = "config.json";
 /// The learned arrays.
@@ -53,7 +53,7 @@ impl Model {
     /// # Errors
     /// [`Error::Store`] for what could not be read back: names that do not fit the model, members of the
     /// same id or with codes of another length, a code or a score that is not finite, a size above
-    /// [`MAX_SIZE`].
+    /// `MAX_SIZE`.
     pub fn to_files(&self) -> Result<Vec<(String, Vec<u8>)>> {
         check::sizes(self.system.spec())?;
         self.check()?;

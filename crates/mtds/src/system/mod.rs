@@ -11,8 +11,7 @@ mod operations;
 mod spec;
 
 pub use crate::engine::{
-    CodeScores, Codes, Gradient, Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, Precision, Rollout,
-    Weights,
+    CodeScores, Codes, Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, Rollout, Weights,
 };
 pub(crate) use driven::FrontState;
 pub use spec::Architecture;

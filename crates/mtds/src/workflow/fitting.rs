@@ -8,7 +8,7 @@ use crate::evaluate::ScoreRow;
 use crate::family::Family;
 use crate::learn::{
     self, Choice, Choices, ChosenPrior, Control, CourseCheckpoint, CourseData, Facts, LearnedBeliefs,
-    Learner, StageRecord, Status, Wishes,
+    Learner, RunEnd, StageRecord, Wishes,
 };
 use crate::model::{DataColumns, Member, Model};
 use crate::system::Architecture;
@@ -86,7 +86,7 @@ pub(super) struct State {
 pub(super) struct Candidate {
     pub(super) code: usize,
     pub(super) parameters: Vec<f32>,
-    pub(super) status: Status,
+    pub(super) status: RunEnd,
     pub(super) best_validation: Option<f64>,
     pub(super) stages: Vec<StageRecord>,
     /// What elbo and iwae leave beside the system.
@@ -269,7 +269,7 @@ fn take_steps(learner: &mut Learner, observer: &mut dyn FnMut(&FitProgress) -> C
                 wish = observer(&FitProgress { stage, done: step.step, all: step.steps, step: Some(step) });
                 wish
             })?;
-            if status != Status::Interrupted {
+            if status != RunEnd::Interrupted {
                 return Ok(());
             }
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SelectionRow;
 use crate::evaluate::ScoreRow;
-use crate::learn::{CalibrationTrial, CodeUsage, PriorTrial, StageRecord, Status, Wishes};
+use crate::learn::{CalibrationTrial, CodeUsage, PriorTrial, RunEnd, StageRecord, Wishes};
 use crate::predict::Explained;
 
 /// How a model was learned, and what is known about it from that.
@@ -22,7 +22,7 @@ pub struct FitRecord {
     /// Forecasts of sequences that learning did not see; empty where there are none.
     pub judged: Vec<ScoreRow>,
     /// How learning ended.
-    pub status: Status,
+    pub status: RunEnd,
     /// Best held-out bound per observation, where there was one.
     pub best_validation: Option<f64>,
     /// How much of each output the code explains.

@@ -4,7 +4,7 @@
 //! se(log p(y))² = 1/ESS − 1/n        se(E f)² = Σ w̃_i² (f_i − E f)²          (delta method)
 //! ```
 
-use mtds::infer::Posterior;
+use mtds::Posterior;
 
 use super::quadrature::Exact;
 

@@ -6,15 +6,12 @@ pub mod compare;
 pub mod quadrature;
 pub mod textbook;
 
-use mtds::base::Lds;
-use mtds::base::emission::Group;
-use mtds::family::{Scaling, Signal};
-use mtds::learn::{
-    Course, CourseData, Learner, MonteCarlo, PriorStart, RefineRule, ScalingRule, Schedule, StartRule,
-    TrainingPlan,
+use mtds::parts::{
+    Course, CourseData, Group, Lds, Learner, MonteCarlo, PriorStart, RefineRule, ScalingRule, Schedule,
+    StartRule, TrainingPlan,
 };
 use mtds::random::{Random, stream};
-use mtds::{Architecture, Control, Family, System};
+use mtds::{Architecture, Control, Family, Scaling, Signal, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -132,7 +129,7 @@ pub fn parameters_f64(model: &System) -> Vec<f64> {
 }
 
 /// One sequence as a target wants it; model units are data units here.
-pub fn group<R: mtds::kernel::Real>(outputs: &Signal, inputs: &Signal) -> Group<R> {
+pub fn group<R: mtds::custom::Real>(outputs: &Signal, inputs: &Signal) -> Group<R> {
     Group::single(outputs, Some(inputs), inputs.width()).unwrap()
 }
 

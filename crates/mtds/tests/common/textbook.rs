@@ -5,9 +5,8 @@
 //! x_t = A x_{t−1} + (σ(B̃₁) ∘ tanh B̃₂) u_t + b        y_t ~ N(C x_t + D u_t + d, diag s²)
 //! ```
 
-use mtds::System;
-use mtds::family::Signal;
-use mtds::generator::Role;
+use mtds::custom::Role;
+use mtds::{Signal, System};
 
 /// Blocks of θ, in the order in which [`Textbook::log_likelihood`] takes them.
 const BLOCKS: [&str; 10] = [

@@ -2,10 +2,9 @@
 
 use super::Arguments;
 use crate::options::Common;
-use mtds::Model;
-use mtds::learn::Choice;
+use mtds::parts::{Choice, SelectionRow};
 use mtds::store::{HISTORY_FILE, NETWORK_FILE};
-use mtds::workflow::{Fitting, SelectionRow};
+use mtds::{Fitting, Model};
 use mtds_data::fit_file::FIT_FILE;
 use mtds_report::text::{Align, TextTable, estimate};
 use mtds_report::{new_members, scores, usage};
@@ -52,7 +51,7 @@ fn plain(value: &Value) -> String {
 /// The result as one document.
 pub(super) fn document(asked: &Arguments, model: &Model) -> Value {
     let (provenance, fit) = (&model.provenance, model.fit.as_ref());
-    let reasons = |fit: &mtds::workflow::FitRecord| {
+    let reasons = |fit: &mtds::FitRecord| {
         fit.reasons.iter().map(|reason| (reason.key.clone(), json!(reason.why))).collect::<Value>()
     };
     json!({

@@ -5,8 +5,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::{Progress, Stage};
 use crate::tensorboard::EventFile;
 use anyhow::Result;
-use mtds::Control;
-use mtds::workflow::{FitProgress, FitStage};
+use mtds::{Control, FitProgress, FitStage};
 use std::time::Instant;
 
 /// Steps from one record in the event files to the next.
@@ -71,7 +70,7 @@ impl<'a> Watching<'a> {
     }
 
     /// Every tenth step, and every check of the held-out bound.
-    fn record(&mut self, step: &mtds::learn::Progress) -> Result<()> {
+    fn record(&mut self, step: &mtds::Progress) -> Result<()> {
         let Some(events) = &mut self.events else { return Ok(()) };
         if !step.step.is_multiple_of(EVENT_EVERY) && step.validation.is_none() {
             return Ok(());

@@ -2,8 +2,8 @@
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
-use mtds::learn::Wishes;
-use mtds::learn::choice::{Key, Topic};
+use mtds::Wishes;
+use mtds::parts::{Key, Topic};
 use serde_json::{Map, Value};
 
 /// The settings that were typed.
@@ -121,7 +121,7 @@ fn expected(kind: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mtds::learn::LearnRule;
+    use mtds::LearnRule;
 
     fn typed(words: &[&str]) -> Result<Wishes, Error> {
         let command = WishArguments::augment_args(Command::new("fit"));

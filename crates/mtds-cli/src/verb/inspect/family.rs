@@ -2,9 +2,8 @@
 
 use super::Arguments;
 use anyhow::Result;
-use mtds::Family;
-use mtds::family::Signal;
-use mtds::learn::Facts;
+use mtds::parts::Facts;
+use mtds::{Family, Signal};
 use mtds_report::text::{Align, TextTable, percent};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

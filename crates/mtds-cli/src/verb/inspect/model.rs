@@ -3,10 +3,8 @@
 use super::{Arguments, is_page};
 
 use anyhow::{Context, Result};
-use mtds::Model;
-use mtds::generator::Role;
-use mtds::model::Member;
-use mtds::predict::Explained;
+use mtds::custom::Role;
+use mtds::{Explained, Member, Model};
 use mtds_data::directory::write_file_atomic;
 use mtds_data::model::load_model;
 use mtds_data::{Column, Table, write_table};

@@ -6,7 +6,7 @@ use crate::output::write_whole;
 use crate::usage::{Refusal, file};
 use anyhow::{Result, bail};
 use clap::Args;
-use mtds::family::Sequence;
+use mtds::Sequence;
 use mtds_data::{ReadOptions, read_family};
 use mtds_mocap::export::{METRES_PER_UNIT, animated_png, foot_sliding, glb, lock_feet, montage_png, posed};
 use mtds_mocap::frame::{D_OBS, Outputs, Placement};

@@ -3,9 +3,8 @@
 use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
 use anyhow::{Result, bail};
-use mtds::infer::{Online, Tracker, TrackerState};
 use mtds::random::{Stream, stream};
-use mtds::{Forecast, Signal, System};
+use mtds::{Forecast, Online, Signal, System, Tracker, TrackerState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

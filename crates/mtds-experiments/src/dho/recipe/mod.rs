@@ -8,9 +8,8 @@
 pub mod ours;
 pub mod paper;
 
-use mtds::infer::Candidate;
-use mtds::learn::Progress;
-use mtds::{Control, Result};
+use mtds::parts::Candidate;
+use mtds::{Control, Progress, Result};
 use serde::{Deserialize, Serialize};
 
 pub use ours::Ours;

@@ -13,13 +13,12 @@
 //! Settings by N were chosen on training and other sequences of seeds that the experiment does not use, in a trial that is
 //! not kept here.
 
-use mtds::generator::{Activation, FeatureMap, Prior, Skip};
-use mtds::infer::{Candidate, NoiseBelief, Online};
-use mtds::learn::{
-    Adapted, Course, CourseData, Fitted, Interpolation, Learner, MonteCarlo, NoiseRule, Outcome, PriorStart,
-    Progress, RandomEffects, Refine, RefineRule, ScalingRule, Schedule, StartRule, TrainingPlan,
+use mtds::parts::{
+    Activation, Adapted, Candidate, Course, CourseData, FeatureMap, Fitted, Interpolation, Lds, Learner,
+    MonteCarlo, NoiseBelief, NoiseRule, Outcome, Prior, PriorStart, RandomEffects, Refine, RefineRule,
+    ScalingRule, Schedule, Skip, StartRule, TrainingPlan,
 };
-use mtds::{Architecture, Control, Lds, Result, System};
+use mtds::{Architecture, Control, Online, Progress, Result, System};
 use serde::{Deserialize, Serialize};
 
 use super::Learned;

@@ -15,14 +15,12 @@
 //! lines ("annealed"); log s starts at the mean of its prior; other starting values are the library's; 0.05 is read as a
 //! standard deviation; learning ends at [`STEPS`], which the paper does not say.
 
-use mtds::generator::{Activation, FeatureMap};
-use mtds::infer::{Candidate, NoiseBelief, Online};
-use mtds::learn::{
-    Carriers, Interpolation, MonteCarlo, MonteCarloObjective, NoiseRule, Outcome, PriorStart, Progress,
-    ScalingRule, Schedule, Trainer, TrainingPlan,
+use mtds::parts::{
+    Activation, Candidate, Carriers, FeatureMap, Interpolation, Lds, MonteCarlo, MonteCarloObjective,
+    NoiseBelief, NoiseRule, Outcome, PriorStart, ScalingRule, Schedule, Trainer, TrainingPlan,
 };
 use mtds::random::{Stream, stream};
-use mtds::{Architecture, Control, Error, Lds, Result, System};
+use mtds::{Architecture, Control, Error, Online, Progress, Result, System};
 use serde::{Deserialize, Serialize};
 
 use super::Learned;

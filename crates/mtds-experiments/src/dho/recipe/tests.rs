@@ -1,7 +1,6 @@
 //! The paper's recipe learns, is what it says, and gives the same model for the same seed.
 
-use mtds::infer::NoiseBelief;
-use mtds::learn::NoiseRule;
+use mtds::parts::{NoiseBelief, NoiseRule};
 
 use super::*;
 use crate::Scale;
@@ -29,7 +28,7 @@ fn the_bound_rises_and_a_seed_decides() {
     let training = Protocol::new(Scale::Quick, 3).training(0, 16).unwrap();
     let mut settings = tiny_settings().paper;
     settings.start.plan.steps = 150;
-    settings.start.plan.learning_rate = mtds::learn::Schedule::constant(2e-3).unwrap();
+    settings.start.plan.learning_rate = mtds::parts::Schedule::constant(2e-3).unwrap();
     let method = Method::Paper(Box::new(settings));
     let learned = |seed| learn(&method, &training, seed, &mut |_| Control::Continue).unwrap();
     let one = learned(1);

@@ -1,8 +1,7 @@
 //! Tables of scores: the paper's numbers beside ours and the oracle's, calibration, and what is left to gain.
 
 use crate::dho::{CellKind, OracleGap};
-use mtds::evaluate::ScoreRow;
-use mtds::predict::Estimate;
+use mtds::evaluate::{Estimate, ScoreRow};
 
 use super::DhoReport;
 use super::names::{full_name, label, shown_sizes, subject_name};

@@ -1,7 +1,7 @@
 //! Violins: scores of all test sequences, by the number of observations seen.
 
 use crate::dho::{CellKind, Recipe};
-use mtds::predict::SequenceScore;
+use mtds::evaluate::SequenceScore;
 
 use super::DhoReport;
 use super::names::{

@@ -53,7 +53,7 @@ fn row_times_column<S: Scalar>(factor: &[S], d_covariance: &[S], (i, j): (usize,
 }
 
 /// F Fᵀ.
-#[inline(always)]
+#[cfg(test)]
 pub(super) fn square<S: Scalar>(factor: &[S], n_rows: usize) -> Vec<S> {
     let n_columns = factor.len() / n_rows;
     let mut product = vec![S::zero(); n_rows * n_rows];

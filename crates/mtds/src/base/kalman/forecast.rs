@@ -29,17 +29,6 @@ pub struct Outlook<S> {
     pub means: Vec<S>,
     /// Lower factors of their covariances, noise included, with a positive diagonal: n_time × p × p.
     pub factors: Vec<S>,
-    /// What is known of the state after the last step.
-    pub last: Belief<S>,
-}
-
-/// One trajectory per lane.
-#[derive(Clone, Debug)]
-pub struct Trajectory<S> {
-    /// x_{t+1}, …: n_time × n.
-    pub states: Vec<S>,
-    /// C x + D u + d, without the noise of the outputs: n_time × p.
-    pub outputs: Vec<S>,
 }
 
 impl<S: Scalar> Gains<S> {
@@ -56,9 +45,9 @@ impl<S: Scalar> Gains<S> {
     }
 }
 
+#[cfg(test)]
 impl<S: Scalar> Outlook<S> {
     /// Covariances of the outputs, noise included: n_time × p × p.
-    #[must_use]
     pub fn covariances(&self) -> Vec<S> {
         let p = self.factors.len() / self.means.len().max(1);
         self.factors
@@ -91,7 +80,7 @@ impl<S: Scalar> Matrices<S> {
             self.emit(&last.mean, mean);
             factors.extend(self.output_factor(&last.factor));
         }
-        Outlook { means, factors, last }
+        Outlook { means, factors }
     }
 
     /// Lower factor of C P Cᵀ + S: [C F, L_S] turned until it is triangular.
@@ -141,42 +130,37 @@ impl<S: Scalar> Matrices<S> {
 }
 
 impl<S: Lanes> Matrices<S> {
-    /// Draws one trajectory per lane of the next `drive.quiet.len()` steps.
+    /// Draws C x + D u + d, without the noise of the outputs, for the next `drive.quiet.len()` steps, n_time × p: one trajectory
+    /// per lane.
     ///
     /// # Errors
     /// A belief or inputs that do not fit the system.
-    pub fn draw(
-        &self,
-        from: &Belief<S>,
-        drive: RolloutInputs<'_, S>,
-        random: &mut Random,
-    ) -> Result<Trajectory<S>> {
+    pub fn draw(&self, from: &Belief<S>, drive: RolloutInputs<'_, S>, random: &mut Random) -> Result<Vec<S>> {
         self.expect_belief(from)?;
         let pushes = self.pushes(drive)?;
         Ok(S::outline::<Draw, _>((self, from, pushes, random)))
     }
 
     #[inline(always)]
-    fn walk(&self, from: &Belief<S>, pushes: Pushes<S>, random: &mut Random) -> Trajectory<S> {
+    fn walk(&self, from: &Belief<S>, pushes: Pushes<S>, random: &mut Random) -> Vec<S> {
         let (n, p) = (self.d_state, self.d_obs);
-        let (mut states, mut outputs) = (vec![S::zero(); pushes.states.len()], pushes.outputs);
+        let (mut x, mut outputs) = (vec![S::zero(); n], pushes.outputs);
         let mut past = from.mean.clone();
         add_scatter(&from.factor, &mut past, random);
-        for t in 0..states.len() / n {
-            let x = &mut states[t * n..(t + 1) * n];
-            self.advance(&past, &pushes.states[t * n..(t + 1) * n], x);
-            add_scatter(&self.process_factor, x, random);
-            self.emit(x, &mut outputs[t * p..(t + 1) * p]);
-            past.copy_from_slice(x);
+        for (t, y) in outputs.chunks_exact_mut(p).enumerate() {
+            self.advance(&past, &pushes.states[t * n..(t + 1) * n], &mut x);
+            add_scatter(&self.process_factor, &mut x, random);
+            self.emit(&x, y);
+            past.copy_from_slice(&x);
         }
-        Trajectory { states, outputs }
+        outputs
     }
 
     /// Adds the noise of the outputs to those of a trajectory.
     ///
     /// # Errors
     /// Outputs that are not a whole number of steps.
-    #[inline(always)]
+    #[cfg(test)]
     pub fn add_noise(&self, outputs: &mut [S], random: &mut Random) -> Result<()> {
         expect_len("outputs", outputs.len() / self.d_obs * self.d_obs, outputs.len())?;
         for y in outputs.chunks_exact_mut(self.d_obs) {
@@ -213,10 +197,10 @@ enum Draw {}
 type DrawFrom<'a, S> = (&'a Matrices<S>, &'a Belief<S>, Pushes<S>, &'a mut Random);
 
 impl<'a, S: Lanes> Outlined<DrawFrom<'a, S>> for Draw {
-    type Output = Trajectory<S>;
+    type Output = Vec<S>;
 
     #[inline(always)]
-    fn run((system, from, pushes, random): DrawFrom<'a, S>) -> Trajectory<S> {
+    fn run((system, from, pushes, random): DrawFrom<'a, S>) -> Vec<S> {
         system.walk(from, pushes, random)
     }
 }

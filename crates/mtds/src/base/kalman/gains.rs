@@ -5,7 +5,7 @@
 use super::channels::Channels;
 use super::root;
 use super::sum::{LogProduct, Sum};
-use super::{Matrices, Pattern, StochasticLds, expect_len, factor};
+use super::{Matrices, Pattern, StochasticLds, expect_len};
 use crate::Result;
 use crate::base::BaseModel;
 use crate::base::emission::HALF_LN_2PI;
@@ -53,12 +53,6 @@ impl<S: Scalar> Gains<S> {
         &self.system
     }
 
-    /// The pattern of observed outputs.
-    #[must_use]
-    pub fn pattern(&self) -> &Pattern {
-        &self.pattern
-    }
-
     /// F with F Fᵀ the covariance of x_t given y_{1:t}, n × n; `None` beyond the last step. t = 0 is the start.
     #[must_use]
     pub fn factor(&self, t: usize) -> Option<&[S]> {
@@ -67,11 +61,10 @@ impl<S: Scalar> Gains<S> {
     }
 
     /// Covariance of x_t given y_{1:t}, n × n; `None` beyond the last step.
-    #[must_use]
-    #[inline(always)]
+    #[cfg(test)]
     pub fn covariance(&self, t: usize) -> Option<Vec<S>> {
         let factor = self.factor(t)?;
-        Some(factor::square(factor, self.system.d_state))
+        Some(super::factor::square(factor, self.system.d_state))
     }
 
     #[inline(always)]

@@ -38,7 +38,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-pub use forecast::{Belief, Outlook, Trajectory};
+pub use forecast::Belief;
 pub use gains::Gains;
 pub(crate) use group::GroupFilter;
 pub use means::{GainsGradient, Means};

@@ -15,7 +15,7 @@ use crate::predict::{DrawNoise, Forecast};
 use crate::random::{Stream, stream};
 use crate::{Error, Result};
 
-/// A network for all sequences that it was learned from; see the [module](super) for its equations.
+/// A network for all sequences that it was learned from.
 ///
 /// With serde it is its settings, scaling, parameters and spread; equal bits come back.
 #[derive(Clone, Debug, Serialize, Deserialize)]

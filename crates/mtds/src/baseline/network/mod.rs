@@ -50,7 +50,7 @@ mod tests;
 pub use classifier::{ClassifierSettings, SequenceClassifier};
 pub use forecaster::GruForecaster;
 pub use groups::fit_groups;
-pub use settings::{Criterion, GruSettings, HeldOut, Loop, OutputForm, WarmUp};
+pub use settings::{Criterion, GruSettings, HeldOut, Loop, WarmUp};
 
 use crate::learn::Outcome;
 

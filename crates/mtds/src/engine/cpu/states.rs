@@ -128,7 +128,7 @@ impl Kernel for AheadPack<'_> {
         StepsAhead {
             means: by_lane(&outlook.means, used),
             factors: by_lane(&outlook.factors, used),
-            paths: by_lane(&path.outputs, used),
+            paths: by_lane(&path, used),
             noise: noise_factors(&noise, &buffers.theta, used),
         }
     }

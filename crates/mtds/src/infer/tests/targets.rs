@@ -1,6 +1,7 @@
 //! Targets with known normalisers, moments and quantiles.
 
-use crate::infer::{Evaluator, GaussianMixture, LogTarget, Points, SmoothTarget, one_by_one};
+use crate::infer::target::one_by_one;
+use crate::infer::{Evaluator, GaussianMixture, LogTarget, Points, SmoothTarget};
 
 /// `c + log q(u)` for a mixture q: evidence `e^c`, moments and modes known.
 pub(super) struct MixtureTarget {

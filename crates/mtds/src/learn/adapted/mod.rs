@@ -133,12 +133,6 @@ impl AdaptedObjective {
         Ok(Self { model, batch, held_out, settings, sobol, noise, proposals })
     }
 
-    /// The architecture that is being learned.
-    #[must_use]
-    pub fn model(&self) -> &System {
-        &self.model
-    }
-
     /// The present proposals, one per training sequence.
     #[must_use]
     pub fn proposals(&self) -> &[Proposal] {

@@ -31,7 +31,7 @@ fn loss(objective: &mut AdaptedObjective, parameters: &[f32], proposals: &[Propo
 fn gradient_matches_central_differences_of_the_bound() {
     for own_inputs in [false, true] {
         let mut objective = objective(own_inputs, Adapted { particles: 20, ..Adapted::default() });
-        let parameters = objective.model().parameters().to_vec();
+        let parameters = objective.model.parameters().to_vec();
         let proposals = objective.proposals.clone();
         let (_, gradient) = loss(&mut objective, &parameters, &proposals);
         let mut difference = |i: usize, h: f32| {
@@ -54,7 +54,7 @@ fn gradient_matches_central_differences_of_the_bound() {
 fn the_bound_agrees_with_the_prior_s() {
     let settings = Adapted { particles: 256, ..Adapted::default() };
     let mut adapted = objective(false, settings);
-    let parameters = adapted.model().parameters().to_vec();
+    let parameters = adapted.model.parameters().to_vec();
     let own = adapted.validate(&parameters).unwrap().unwrap();
     let many = MonteCarlo { validation_particles: 1 << 16, ..MonteCarlo::default() };
     let mut prior = MonteCarloObjective::new(model(), &family(false), Some(&family(false)), many).unwrap();
@@ -99,12 +99,12 @@ fn learning_raises_the_bound_matches_the_noise_and_resumes_to_the_same_bits() {
         learning_rate: Schedule::constant(1e-2).unwrap(),
         ..TrainingPlan::default()
     };
-    let parameters = make().model().parameters().to_vec();
+    let parameters = make().model.parameters().to_vec();
     let mut whole = Trainer::new(make(), parameters.clone(), plan.clone(), stream(9, 0)).unwrap();
     let outcome = whole.run(&mut |_| Control::Continue).unwrap();
     let steps = outcome.history.steps();
     assert!(steps[steps.len() - 1].bound > steps[0].bound + 0.1);
-    let places = super::super::rules::log_noise_places(make().model());
+    let places = super::super::rules::log_noise_places(&make().model);
     assert!(outcome.parameters[places].iter().all(|&s| (-1.0..0.0).contains(&s)));
 
     let mut first = Trainer::new(make(), parameters, plan, stream(9, 0)).unwrap();
@@ -121,7 +121,7 @@ fn one_and_two_threads_give_the_same_bits() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let objective = objective(true, Adapted::default());
-            let parameters = objective.model().parameters().to_vec();
+            let parameters = objective.model.parameters().to_vec();
             let plan = TrainingPlan { steps: 5, ..TrainingPlan::default() };
             let mut trainer = Trainer::new(objective, parameters, plan, stream(5, 0)).unwrap();
             trainer.run(&mut |_| Control::Continue).unwrap().parameters

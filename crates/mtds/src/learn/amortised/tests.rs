@@ -6,11 +6,11 @@ use crate::family::{Family, Scaling, Sequence, Signal};
 use crate::generator::Activation;
 use crate::infer::{Correction, Method, NoiseBelief, Proposed, Status};
 use crate::learn::CodeUsage;
-use crate::learn::elbo::Gaussians;
+use crate::learn::elbo::{Gaussians, WeightedGradient};
 use crate::learn::toy::family;
 use crate::learn::{
     Checkpoint, Control, Estimator, HardEnding, HardPhase, Objective, Schedule, Trainer, TrainingPlan,
-    Variational, VariationalObjective, WeightedGradient,
+    Variational, VariationalObjective,
 };
 use crate::random::stream;
 use crate::system::{Architecture, System};

@@ -20,7 +20,6 @@ mod variational;
 use serde::{Deserialize, Serialize};
 
 pub use facts::{Drive, Facts};
-pub use layered::LAYERED;
 pub use roles::REST;
 
 use super::{PriorRule, ScalingRule};
@@ -237,7 +236,7 @@ pub enum Topic {
 /// One setting, and why it is so.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
-    /// The key in [`Choices`].
+    /// Its key in the settings.
     pub key: String,
     /// Its value.
     pub value: serde_json::Value,

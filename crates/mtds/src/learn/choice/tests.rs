@@ -33,7 +33,9 @@ fn from_draws() -> Wishes {
 #[test]
 fn a_layered_model_gets_a_front_and_what_goes_with_it() {
     let driven = facts(40, 60, 2, Drive::Ongoing);
-    let wish = |wishes: Wishes| resolve(&Wishes { base: Some(LAYERED.to_owned()), ..wishes }, &driven);
+    let wish = |wishes: Wishes| {
+        resolve(&Wishes { base: Some(super::layered::LAYERED.to_owned()), ..wishes }, &driven)
+    };
     let (choices, _) = wish(Wishes::default()).unwrap();
     assert_eq!((choices.front, choices.bottleneck, choices.learn), (64, 2, LearnRule::Elbo));
     assert!(choices.adapt.iter().any(|block| block == "feedthrough"), "{:?}", choices.adapt);
@@ -205,7 +207,7 @@ fn bounds_are_learned_without_a_start_and_replay() {
 #[test]
 fn steps_of_large_networks_are_minibatches_and_others_if_asked() {
     let wishes = |front: usize, minibatch| Wishes {
-        base: Some(super::LAYERED.into()),
+        base: Some(super::layered::LAYERED.into()),
         learn: Some(LearnRule::Elbo),
         front: Some(front),
         minibatch,

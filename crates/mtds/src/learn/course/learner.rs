@@ -7,7 +7,7 @@ use super::{
 use crate::learn::elbo::{CodeUsage, VariationalObjective};
 use crate::learn::{
     Adapted, AdaptedObjective, Control, History, InferenceNetwork, LearnedNetwork, MonteCarloObjective,
-    Outcome, Progress, Proposal, Status, Trainer,
+    Outcome, Progress, Proposal, RunEnd, Trainer,
 };
 use crate::random::{Stream, stream};
 use crate::system::{Architecture, System};
@@ -117,7 +117,7 @@ impl Learner {
                 wish = observer(step);
                 wish
             })?;
-            if status != Status::Interrupted || wish == Control::Stop {
+            if status != RunEnd::Interrupted || wish == Control::Stop {
                 break;
             }
         }
@@ -126,20 +126,20 @@ impl Learner {
 
     /// Takes the steps of the stage in progress, and prepares the next one at its end.
     ///
-    /// [`Status::Interrupted`] says that there is more to do: `observer` said stop, or a stage ended and another
+    /// [`RunEnd::Interrupted`] says that there is more to do: `observer` said stop, or a stage ended and another
     /// has begun. Call again to go on.
     ///
     /// # Errors
     /// Numbers that stop being finite; the last good step can still be had from
     /// [`checkpoint`](Self::checkpoint).
-    pub fn run(&mut self, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<Status> {
+    pub fn run(&mut self, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<RunEnd> {
         match &mut self.running {
             Running::Refine(trainer) => Ok(trainer.run(observer)?.status),
             Running::Variational(trainer) => Ok(trainer.run(observer)?.status),
             Running::Prior(trainer) => {
                 let outcome = trainer.run(observer)?;
-                if outcome.status == Status::Interrupted {
-                    return Ok(Status::Interrupted);
+                if outcome.status == RunEnd::Interrupted {
+                    return Ok(RunEnd::Interrupted);
                 }
                 if self.course.refine == RefineRule::None {
                     return Ok(outcome.status);
@@ -172,7 +172,7 @@ impl Learner {
         model: System,
         proposals: Option<Vec<Proposal>>,
         record: StageRecord,
-    ) -> Result<Status> {
+    ) -> Result<RunEnd> {
         let proposals = match (&self.course.refine, proposals) {
             // What the start knows of each code is worth keeping.
             (RefineRule::Variational(refine), None) if refine.network.is_none() => {
@@ -183,7 +183,7 @@ impl Learner {
         };
         self.running = begin(&self.course.refine, model, &self.data, proposals)?;
         self.finished.push(record);
-        Ok(Status::Interrupted)
+        Ok(RunEnd::Interrupted)
     }
 
     /// The stage in progress.

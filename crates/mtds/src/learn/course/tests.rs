@@ -6,7 +6,7 @@ use crate::base::Lds;
 use crate::family::{Sequence, Signal};
 use crate::generator::{Activation, Skip};
 use crate::learn::elbo::{HardEnding, HardPhase, UsageStatus};
-use crate::learn::{Adapted, Control, NoiseRule, Progress, Schedule, Status};
+use crate::learn::{Adapted, Control, NoiseRule, Progress, RunEnd, Schedule};
 use crate::system::Architecture;
 
 /// Decays of different speeds.
@@ -77,7 +77,7 @@ fn run_cut(course: &Course, cuts: &[usize]) -> (Vec<f32>, Vec<StageRecord>) {
             calls += 1;
             if cuts.contains(&calls) { Control::Stop } else { Control::Continue }
         };
-        if learner.run(&mut observe).unwrap() != Status::Interrupted {
+        if learner.run(&mut observe).unwrap() != RunEnd::Interrupted {
             break;
         }
         if !cuts.is_empty() {
@@ -121,7 +121,7 @@ fn beliefs_are_left_by_variational_courses_alone() {
     {
         let mut learner = Learner::new(course.clone(), spec(), data.clone()).unwrap();
         assert_eq!(learner.stage(), Stage::Variational);
-        while learner.run(&mut |_| Control::Continue).unwrap() == Status::Interrupted {}
+        while learner.run(&mut |_| Control::Continue).unwrap() == RunEnd::Interrupted {}
         let found = learner.beliefs().unwrap().unwrap();
         assert_eq!(found.network.is_some(), network);
         assert_eq!(found.usage.divergence.len(), 1);
@@ -133,7 +133,7 @@ fn beliefs_are_left_by_variational_courses_alone() {
     }
     let course = from_prior();
     let mut learner = Learner::new(course.clone(), spec(), data.clone()).unwrap();
-    while learner.run(&mut |_| Control::Continue).unwrap() == Status::Interrupted {}
+    while learner.run(&mut |_| Control::Continue).unwrap() == RunEnd::Interrupted {}
     assert_eq!(learner.beliefs().unwrap(), None);
 }
 

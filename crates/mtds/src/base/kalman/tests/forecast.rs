@@ -104,7 +104,7 @@ impl Kernel for Draws<'_> {
         let (mut sums, mut products) = (vec![0.0; size], vec![0.0; size * size]);
         let mut random = stream(7, 3);
         for _ in 0..self.n_packs {
-            let mut outputs = system.draw(&belief, drive, &mut random).unwrap().outputs;
+            let mut outputs = system.draw(&belief, drive, &mut random).unwrap();
             system.add_noise(&mut outputs, &mut random).unwrap();
             for i in 0..size {
                 sums[i] += outputs[i].sum();

@@ -27,7 +27,7 @@ use layers::{ClassifierNetwork, Pass, Reading};
 use objective::ClassObjective;
 pub use settings::ClassifierSettings;
 
-/// A network that gives the probability of each class; see the [module](self) for its equations.
+/// A network that gives the probability of each class.
 ///
 /// With serde it is its settings, classes, scaling and parameters; equal bits come back.
 #[derive(Clone, Debug, Serialize, Deserialize)]

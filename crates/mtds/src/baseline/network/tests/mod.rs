@@ -7,7 +7,8 @@ mod material;
 mod twin;
 
 use super::material::Piece;
-use super::{GruSettings, HeldOut, Loop, OutputForm, WarmUp};
+use super::settings::OutputForm;
+use super::{GruSettings, HeldOut, Loop, WarmUp};
 use crate::family::{Family, Sequence, Signal};
 use crate::learn::{Control, Progress, Schedule, StoppingRule, TrainingPlan};
 
