@@ -32,7 +32,7 @@ pub struct Findings {
     pub scores: Vec<ScoreRow>,
     /// What codes of held-out patients, given all steps, say of their parameters.
     pub recovery: Vec<RecoveryRow>,
-    /// Use of the code, for the ways that learn beliefs.
+    /// Use of the code in each repetition, for the ways that learn beliefs.
     pub usage: Vec<UsageRow>,
 }
 
@@ -41,24 +41,57 @@ pub struct Findings {
 pub struct UsageRow {
     /// The way.
     pub method: String,
+    /// The repetition, from 0.
+    pub repetition: usize,
     /// What was measured.
     pub usage: CodeUsage,
 }
 
-/// Learns by every way, forecasts, and measures recovery; `observer` sees every step of learning with the way's name.
+/// Learns by every way, forecasts, and measures recovery, as often as the settings say; `observer` sees every step of learning
+/// with the repetition and the way's name. Figures are means over repetitions.
 ///
 /// The same settings give the same findings on any number of threads.
 ///
 /// # Errors
 /// Settings out of range, a loss that is not finite.
-pub fn run(settings: &Settings, observer: &mut dyn FnMut(&str, &Progress) -> Control) -> Result<Findings> {
+pub fn run(
+    settings: &Settings,
+    observer: &mut dyn FnMut(usize, &str, &Progress) -> Control,
+) -> Result<Findings> {
+    let (mut scores, mut recovery, mut usage) = (vec![], vec![], vec![]);
+    for repetition in 0..settings.repetitions {
+        let settings = Settings { seed: settings.seed + repetition as u64, ..settings.clone() };
+        let found = run_once(&settings, &mut |way, step| observer(repetition, way, step))?;
+        scores.push(found.scores);
+        recovery.push(found.recovery);
+        usage.extend(found.usage.into_iter().map(|row| UsageRow { repetition, ..row }));
+    }
+    Ok(Findings {
+        scores: over_repetitions(&scores, ScoreRow::over_repetitions),
+        recovery: over_repetitions(&recovery, RecoveryRow::over_repetitions),
+        usage,
+    })
+}
+
+/// One row of what each repetition has in the same place; every repetition has the same rows.
+fn over_repetitions<R: Clone>(repetitions: &[Vec<R>], mean: impl Fn(&[R]) -> Option<R>) -> Vec<R> {
+    let n_rows = repetitions.first().map_or(0, Vec::len);
+    let row = |i: usize| match repetitions {
+        // Errors over patients, where there is nothing to see them over.
+        [only] => Some(only[i].clone()),
+        several => mean(&several.iter().map(|rows| rows[i].clone()).collect::<Vec<_>>()),
+    };
+    (0..n_rows).filter_map(row).collect()
+}
+
+fn run_once(settings: &Settings, observer: &mut dyn FnMut(&str, &Progress) -> Control) -> Result<Findings> {
     let patients = settings.patients()?;
     let mut findings = Findings { scores: vec![], recovery: vec![], usage: vec![] };
     for &way in &settings.ways {
         let learned = learn(way, settings, &patients.training, &mut |step| observer(way.name(), step))?;
         findings.scores.extend(forecast::scores(way.name(), &learned, settings, &patients)?);
         findings.recovery.extend(recovery::rows(way.name(), &learned, settings, &patients)?);
-        let row = |usage| UsageRow { method: way.name().into(), usage };
+        let row = |usage| UsageRow { method: way.name().into(), repetition: 0, usage };
         findings.usage.extend(learned.usage.map(row));
     }
     let pooled = learn::pooled(settings, &patients.training)?;

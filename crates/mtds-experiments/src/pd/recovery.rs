@@ -7,6 +7,7 @@
 //! ```
 //! z is the posterior mean given all steps of a held-out patient.
 
+use mtds::evaluate::Estimate;
 use mtds::parts::{explained_share, regressed_on_codes};
 use mtds::random::{Stream, stream};
 use mtds::{Error, Online, Result, Signal, System};
@@ -25,8 +26,24 @@ pub struct RecoveryRow {
     pub parameter: String,
     /// Share of its variance that a linear regression on codes explains, cross-validated.
     pub r2_codes: f64,
+    /// Its standard error over repetitions.
+    pub r2_codes_se: Option<f64>,
     /// Share that θ itself explains, without any regression.
     pub r2_theta: f64,
+    /// Its standard error over repetitions.
+    pub r2_theta_se: Option<f64>,
+}
+
+impl RecoveryRow {
+    /// The mean of repetitions; `None` for none.
+    pub(super) fn over_repetitions(rows: &[Self]) -> Option<Self> {
+        let of = |value: fn(&Self) -> f64| Estimate::of(&rows.iter().map(value).collect::<Vec<_>>());
+        let (codes, theta) = (of(|row| row.r2_codes)?, of(|row| row.r2_theta)?);
+        let mut mean = rows.first()?.clone();
+        (mean.r2_codes, mean.r2_codes_se) = (codes.mean, codes.std_error);
+        (mean.r2_theta, mean.r2_theta_se) = (theta.mean, theta.std_error);
+        Some(mean)
+    }
 }
 
 /// Recovery of all parameters.
@@ -45,7 +62,9 @@ pub(super) fn rows(
             method: method.to_owned(),
             parameter: (*name).to_owned(),
             r2_codes: explained_share(&truth, &regressed_on_codes(&codes, &truth)?),
+            r2_codes_se: None,
             r2_theta: explained_share(&truth, &read),
+            r2_theta_se: None,
         })
     };
     PatientParameters::TRANSFORMED.iter().enumerate().map(row).collect()

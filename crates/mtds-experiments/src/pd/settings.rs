@@ -24,7 +24,9 @@ pub struct Settings {
     pub effort: f64,
     /// The ways to learn.
     pub ways: Vec<Way>,
-    /// Seed of patients and of learning.
+    /// Repetitions, each with patients and learning of its own: one says little about a way to learn.
+    pub repetitions: usize,
+    /// Seed of patients and of learning in the first repetition; the next has the next one.
     pub seed: u64,
 }
 
@@ -45,11 +47,12 @@ impl Settings {
     /// The usual settings of a scale.
     #[must_use]
     pub fn new(scale: Scale, seed: u64) -> Self {
-        let (n_test, effort, ways) = match scale {
-            Scale::Quick => (60, 0.25, vec![Way::Elbo]),
-            Scale::Full => (200, 0.5, vec![Way::Mco, Way::Elbo, Way::Iwae, Way::Amortised]),
+        let (n_test, effort, ways, repetitions) = match scale {
+            Scale::Quick => (60, 0.25, vec![Way::Elbo], 1),
+            Scale::Full => (200, 0.5, vec![Way::Mco, Way::Elbo, Way::Iwae, Way::Amortised], 4),
         };
-        Self { n_training: 128, n_test, n_time: 40, seen: vec![5, 10, 20], code: 4, effort, ways, seed }
+        let (n_training, n_time, seen, code) = (128, 40, vec![5, 10, 20], 4);
+        Self { n_training, n_test, n_time, seen, code, effort, ways, repetitions, seed }
     }
 
     /// Draws the patients; those to forecast come after those to learn from.

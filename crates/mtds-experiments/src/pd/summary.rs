@@ -1,7 +1,7 @@
 //! The findings as one document and as plain tables.
 
 use super::{Findings, RecoveryRow, Settings};
-use mtds_report::text::{Align, TextTable};
+use mtds_report::text::{Align, TextTable, estimate};
 use mtds_report::{scores, usage};
 use serde_json::{Value, json};
 
@@ -27,7 +27,8 @@ impl Findings {
         let mut text = format!("forecasts of the rest of held-out patients\n{table}");
         text.push_str("\nvariance of true parameters explained by codes, given all steps (cross-validated), and by θ itself\n");
         text.push_str(&recovery_table(&self.recovery));
-        for row in &self.usage {
+        // One repetition stands for all: the tables of all would bury what is above.
+        for row in self.usage.iter().filter(|row| row.repetition == 0) {
             let (said, table) = (usage::sentence(&row.usage), usage::table(&row.usage));
             text.push_str(&format!("\n{}: {said}\n{table}", row.method));
         }
@@ -43,7 +44,8 @@ fn recovery_table(rows: &[RecoveryRow]) -> String {
         ("R², θ", Align::Right),
     ]);
     for row in rows {
-        let (codes, theta) = (format!("{:.2}", row.r2_codes), format!("{:.2}", row.r2_theta));
+        let codes = estimate(row.r2_codes, row.r2_codes_se.unwrap_or(f64::NAN), 2);
+        let theta = estimate(row.r2_theta, row.r2_theta_se.unwrap_or(f64::NAN), 2);
         table.push(vec![row.method.clone(), row.parameter.clone(), codes, theta]);
     }
     table.render()

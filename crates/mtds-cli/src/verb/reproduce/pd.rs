@@ -57,12 +57,12 @@ impl Pd {
         check_directory("--out", &out)?;
         let settings = Settings::new(scale, self.common.seed());
         let mut progress = Progress::new(self.common.display());
-        let mut stage = (String::new(), 0);
-        let found = pd::run(&settings, &mut |way, step| {
-            if stage.0 != way || step.step < stage.1 {
+        let mut stage = (settings.repetitions, String::new(), 0);
+        let found = pd::run(&settings, &mut |repetition, way, step| {
+            if stage.0 != repetition || stage.1 != way || step.step < stage.2 {
                 progress.begin(Stage::Learning, step.steps);
             }
-            stage = (way.to_owned(), step.step);
+            stage = (repetition, way.to_owned(), step.step);
             progress.advance(step.step, Some(step.best_validation.unwrap_or(step.bound)));
             Control::Continue
         })?;
