@@ -7,7 +7,7 @@ use super::{Base, BaseModel, Gru, Lds, OrthogonalRnn, Pharmacodynamic, Rnn, Stoc
 /// The kinds of base model that can be read; those of this crate, and those that a user adds.
 ///
 /// ```
-/// # use mtds::base::Kinds;
+/// # use mtds::custom::Kinds;
 /// assert!(Kinds::built_in().names().contains(&"lds"));
 /// ```
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Families of sequences: ragged, with gaps, with or without inputs; scaling, segments and splits of them.
 //!
 //! ```
-//! use mtds::family::{Family, Sequence, Signal};
+//! use mtds::{Family, Sequence, Signal};
 //!
 //! # fn main() -> mtds::Result<()> {
 //! let walk = Sequence::new("walk", Signal::column(vec![0.1, f64::NAN, 0.3]))?.with_label("calm");

@@ -44,7 +44,7 @@ impl Candidate {
 /// compared in data units.
 ///
 /// ```
-/// use mtds::infer::{Candidate, Ensemble};
+/// use mtds::parts::{Candidate, Ensemble};
 /// use mtds::{Control, Family, Fit, Sequence, Signal, random::stream};
 /// # fn main() -> mtds::Result<()> {
 /// let decay = |rate: f64| Signal::column((0..20).map(|t| (-rate * f64::from(t)).exp()).collect());
