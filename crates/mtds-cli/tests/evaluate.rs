@@ -52,6 +52,59 @@ fn the_model_is_scored_beside_baselines_with_standard_errors() {
     assert!(file.starts_with("seen,method,n_seq,rmse,rmse_se,nll"), "{file}");
 }
 
+/// Growth curves are told apart by their first steps, so that each rival does better than the mean of the family; the difference to the
+/// model is that of the rows, and better known than their separate errors say.
+#[test]
+fn rivals_that_know_the_family_stand_beside_the_model_with_differences() {
+    let line = "evaluate model new.csv --seen 10,20 --train train.csv --against family-mean,nearest,ridge,fpca,gp \
+                -o rivals.csv -q";
+    let found = json(folder(), line);
+    assert_eq!(found["rows"].as_array().expect("rows").len(), 12);
+    let number = |row: &Value, key: &str| row[key].as_f64().unwrap_or_else(|| panic!("no {key} in {row}"));
+    for seen in [10, 20] {
+        let (ours, mean) = (row(&found, seen, "this model"), row(&found, seen, "family mean"));
+        assert!(ours["model_less_crps"].is_null() && ours["model_less_crps_se"].is_null(), "{ours}");
+        for method in ["family mean", "nearest", "ridge", "fpca", "gp"] {
+            let row = row(&found, seen, method);
+            let less = number(row, "model_less_crps");
+            assert!((less - (number(ours, "crps") - number(row, "crps"))).abs() < 1e-9, "{row}");
+            assert!(number(row, "model_less_crps_se") > 0.0, "{row}");
+            if method != "family mean" {
+                assert!(number(row, "crps") < 0.8 * number(mean, "crps"), "{row}");
+                assert!(number(row, "cover80") > 0.5, "{row}");
+            }
+        }
+    }
+    let file = fs::read_to_string(folder().join("rivals.csv")).expect("written");
+    let head = file.lines().next().expect("a head");
+    assert!(head.ends_with("model_less_crps,model_less_crps_se") && file.lines().count() == 13, "{file}");
+    let text = must(folder(), "evaluate model new.csv --seen 10 --train train.csv --against ridge -q");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].contains("model less") && text.contains("below 0 the model is better"), "{text}");
+    let ridge = lines.iter().find(|line| line.starts_with("ridge")).expect("a row");
+    assert_eq!(ridge.matches('±').count(), 7, "{text}");
+}
+
+#[test]
+fn too_few_training_sequences_are_said_with_the_rival_that_needs_more() {
+    let training = fs::read_to_string(folder().join("train.csv")).expect("written");
+    let of_first = |n: usize| {
+        let kept = |line: &&str| (0..n).any(|i| line.starts_with(&format!("plant {i},")));
+        let rows: Vec<&str> = training.lines().skip(1).filter(kept).collect();
+        format!("series,t,y\n{}\n", rows.join("\n"))
+    };
+    for (n, rivals, needs) in [(1, "nearest", 2), (1, "ridge", 2), (1, "gp", 2), (3, "ridge,fpca", 4)] {
+        fs::write(folder().join(format!("first-{n}.csv")), of_first(n)).expect("written");
+        let line = format!("evaluate model new.csv --seen 10 --train first-{n}.csv --against {rivals}");
+        let said = must_fail(folder(), &line, 1);
+        let named = rivals.rsplit(',').next().expect("a name");
+        assert!(said.contains(&format!("`{named}`")) && said.contains(&format!("found {n}")), "{said}");
+        assert!(said.contains(&format!("at least {needs} training sequences")), "{said}");
+    }
+    let said = must_fail(folder(), "evaluate model new.csv --against nearest", 2);
+    assert!(said.contains("--train"), "{said}");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_text_on_any_number_of_threads() {
     let text =

@@ -97,7 +97,8 @@ pub mod parts {
         fit_groups,
     };
     pub use crate::baseline::{
-        LikelihoodObjective, PooledLds, PooledSettings, SingleTask, SingleTaskFit, Spread, Subspace,
+        FactorCurves, LikelihoodObjective, NearestMembers, PooledLds, PooledSettings, RidgeRegression,
+        SharedProcess, SingleTask, SingleTaskFit, Spread, Subspace,
     };
     pub use crate::engine::{
         CodeScores, Codes, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Rollout, Weights,

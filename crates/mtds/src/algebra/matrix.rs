@@ -40,9 +40,8 @@ impl Matrix {
         for i in 0..self.rows {
             for k in 0..self.cols {
                 let factor = self[(i, k)];
-                for j in 0..other.cols {
-                    product[(i, j)] += factor * other[(k, j)];
-                }
+                let row = &mut product.values[i * other.cols..(i + 1) * other.cols];
+                row.iter_mut().zip(other.row(k)).for_each(|(sum, x)| *sum += factor * x);
             }
         }
         product

@@ -1,9 +1,10 @@
-//! What a family is compared with: models that share nothing between its members, or everything.
+//! What a family is compared with: models that share nothing between its members, or everything, and others that know families.
 //!
 //! | rival | is |
 //! |---|---|
 //! | [`predict::family_mean`](crate::predict::family_mean) | the training mean at each step |
 //! | [`predict::last_value`](crate::predict::last_value) | the last frame holds |
+//! | [`NearestMembers`], [`RidgeRegression`], [`FactorCurves`], [`SharedProcess`] | training members by their steps, and the first steps of a new one |
 //! | [`PooledLds`] | one linear system for all sequences |
 //! | [`SingleTask`] | one linear system for each sequence |
 //! | [`network::GruForecaster`] | one gated recurrent network for all sequences |
@@ -13,6 +14,7 @@
 
 mod likelihood;
 mod markov;
+mod members;
 pub mod network;
 mod pooled;
 mod realise;
@@ -22,6 +24,7 @@ mod stable_form;
 mod subspace;
 
 pub use likelihood::LikelihoodObjective;
+pub use members::{FactorCurves, NearestMembers, RidgeRegression, SharedProcess};
 pub use pooled::{PooledLds, PooledSettings};
 pub use single::{SingleTask, SingleTaskFit};
 pub use spread::Spread;

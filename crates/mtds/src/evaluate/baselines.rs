@@ -3,7 +3,10 @@
 use super::{Forecaster, Origin};
 use crate::base::Lds;
 use crate::baseline::network::{GruForecaster, GruSettings, HeldOut, WarmUp};
-use crate::baseline::{PooledLds, PooledSettings, SingleTask, Spread, Subspace};
+use crate::baseline::{
+    FactorCurves, NearestMembers, PooledLds, PooledSettings, RidgeRegression, SharedProcess, SingleTask,
+    Spread, Subspace,
+};
 use crate::family::{Family, SegmentPlan};
 use crate::learn::{Control, Interpolation, Progress, ScalingRule, Schedule};
 use crate::predict::{Forecast, family_mean, last_value};
@@ -23,6 +26,14 @@ pub enum Baseline {
     LastValue,
     /// The mean of the training sequences at each step.
     FamilyMean,
+    /// Futures of the training sequences whose beginnings are near.
+    Nearest,
+    /// Ridge regression of each future step on what was seen.
+    Ridge,
+    /// Functional principal components of the training sequences.
+    Fpca,
+    /// A Gaussian process in common and one for each sequence.
+    Gp,
     /// One linear system for all training sequences.
     Pooled,
     /// A gated recurrent network for all training sequences: takes its time to learn.
@@ -33,7 +44,17 @@ pub enum Baseline {
 
 impl Baseline {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::LastValue, Self::FamilyMean, Self::Pooled, Self::Gru, Self::Single];
+    pub const ALL: [Self; 9] = [
+        Self::LastValue,
+        Self::FamilyMean,
+        Self::Nearest,
+        Self::Ridge,
+        Self::Fpca,
+        Self::Gp,
+        Self::Pooled,
+        Self::Gru,
+        Self::Single,
+    ];
 
     /// In tables.
     #[must_use]
@@ -41,6 +62,10 @@ impl Baseline {
         match self {
             Self::LastValue => "last value",
             Self::FamilyMean => "family mean",
+            Self::Nearest => "nearest",
+            Self::Ridge => "ridge",
+            Self::Fpca => "fpca",
+            Self::Gp => "gp",
             Self::Pooled => "pooled",
             Self::Gru => "gru",
             Self::Single => "single",
@@ -78,6 +103,10 @@ impl Baseline {
         Ok(match self {
             Self::LastValue => Learned::LastValue(outputs(needed()?)),
             Self::FamilyMean => Learned::FamilyMean(outputs(needed()?)),
+            Self::Nearest => Learned::Nearest(Box::new(NearestMembers::fit(needed()?)?)),
+            Self::Ridge => Learned::Ridge(Box::new(RidgeRegression::fit(needed()?)?)),
+            Self::Fpca => Learned::Fpca(Box::new(FactorCurves::fit(needed()?)?)),
+            Self::Gp => Learned::Gp(Box::new(SharedProcess::fit(needed()?)?)),
             Self::Pooled => {
                 let subspace = Subspace { d_state: like.base().d_state(), ..Subspace::default() };
                 let settings = PooledSettings {
@@ -151,6 +180,14 @@ pub enum Learned {
     LastValue(Vec<Vec<f64>>),
     /// [`Baseline::FamilyMean`], likewise.
     FamilyMean(Vec<Vec<f64>>),
+    /// [`Baseline::Nearest`].
+    Nearest(Box<NearestMembers>),
+    /// [`Baseline::Ridge`].
+    Ridge(Box<RidgeRegression>),
+    /// [`Baseline::Fpca`].
+    Fpca(Box<FactorCurves>),
+    /// [`Baseline::Gp`].
+    Gp(Box<SharedProcess>),
     /// [`Baseline::Pooled`].
     Pooled(Box<PooledLds>),
     /// [`Baseline::Gru`].
@@ -171,6 +208,10 @@ impl Forecaster for Learned {
                 let training: Vec<&[f64]> = training.iter().map(Vec::as_slice).collect();
                 family_mean(&training, d, seen, n_time)
             }
+            Self::Nearest(nearest) => nearest.forecast(&outputs.slice(0..seen), n_time),
+            Self::Ridge(ridge) => ridge.forecast(&outputs.slice(0..seen), n_time),
+            Self::Fpca(factors) => factors.forecast(&outputs.slice(0..seen), n_time),
+            Self::Gp(process) => process.forecast(&outputs.slice(0..seen), n_time),
             Self::Pooled(pooled) => pooled.forecast(inputs, seen, n_time, Spread::ByStep),
             Self::Gru(gru) => gru.forecast(&outputs.slice(0..seen), inputs, n_time),
             Self::Single(single, seed) => {

@@ -10,6 +10,7 @@ pub(crate) mod baselines;
 pub(crate) mod follow;
 mod row;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use rayon::prelude::*;
@@ -132,6 +133,20 @@ pub struct Evaluated {
     pub sequences: Vec<(usize, SequenceScore)>,
 }
 
+impl Evaluated {
+    /// The mean difference of the CRPS, this less another, over the sequences that both scored, and its standard error; `None` where there is
+    /// none.
+    ///
+    /// Sequences that are hard for one are hard for the other, so that the difference is known better than either.
+    #[must_use]
+    pub fn crps_less(&self, other: &Self) -> Option<Estimate> {
+        let others: BTreeMap<usize, f64> =
+            other.sequences.iter().map(|(i, score)| (*i, score.crps)).collect();
+        let differences = self.sequences.iter().filter_map(|(i, score)| Some(score.crps - others.get(i)?));
+        Estimate::of(&differences.collect::<Vec<_>>())
+    }
+}
+
 /// Scores `forecaster` on these sequences of a family; a result per origin that any of them has, with something observed
 /// behind it.
 ///
@@ -235,6 +250,43 @@ mod tests {
         assert_eq!(found[1].sequences.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [1, 2]);
         let stopped = evaluate(("off", &off), (&family, &[0]), &Origins::half(), &mut |_| Control::Stop);
         assert!(matches!(stopped, Err(Error::Stopped)));
+    }
+
+    #[test]
+    fn differences_are_taken_within_sequences() {
+        let family = family(&[3, 6, 30, 4]);
+        // Off by this much and by the number of the sequence; the CRPS of a narrow forecast is its error.
+        let off = |much: f64| {
+            move |_: &Family, i: usize, origins: &[Origin]| {
+                let one = |o: &Origin| {
+                    let noise = DrawNoise::Diagonal(vec![1e-9]);
+                    Forecast::new(
+                        o.seen,
+                        1,
+                        vec![1.0],
+                        vec![0.5 + much * (1 + i * i) as f64; o.n_time],
+                        noise,
+                    )
+                };
+                origins.iter().map(one).collect::<Result<Vec<_>>>()
+            }
+        };
+        let scored = |much: f64, sequences: &[usize]| {
+            let found =
+                evaluate(("off", &off(much)), (&family, sequences), &Origins::after(&[2]), &mut |_| {
+                    Control::Continue
+                });
+            found.unwrap().remove(0)
+        };
+        let (ours, theirs) = (scored(1.0, &[0, 1, 2]), scored(3.0, &[1, 2, 3]));
+        // Sequences 1 and 2: −2 · 2 and −2 · 5.
+        let found = ours.crps_less(&theirs).unwrap();
+        assert!(
+            (found.mean + 7.0).abs() < 1e-7 && (found.std_error.unwrap() - 3.0).abs() < 1e-7 && found.n == 2
+        );
+        let back = theirs.crps_less(&ours).unwrap();
+        assert!((back.mean - 7.0).abs() < 1e-7);
+        assert!(ours.crps_less(&scored(1.0, &[3])).is_none());
     }
 
     /// A forecast of zeros.

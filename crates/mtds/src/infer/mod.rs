@@ -56,5 +56,6 @@ pub use pareto::pareto_shape;
 pub use points::Points;
 pub use posterior::{Diagnostics, Method, Posterior, Status};
 pub use proposed::{Correction, Proposed, proposed};
+pub(crate) use target::one_by_one;
 pub use target::{Evaluator, LogTarget, SmoothTarget};
 pub use tracker_state::TrackerState;

@@ -1,9 +1,10 @@
 //! What an evaluation says: text for the terminal, tables for files, one JSON document.
 
-use super::{AnomalyRow, Arguments, Evaluation};
-use mtds::evaluate::{ScoreRow, Seen};
+use super::{AnomalyRow, Arguments, Compared, Evaluation};
+use mtds::evaluate::{Estimate, ScoreRow, Seen};
 use mtds_data::{Column, Table};
 use mtds_report::scores;
+use mtds_report::text::estimate;
 use serde_json::{Value, json};
 
 /// From here on a sequence counts as an anomaly in the text.
@@ -11,8 +12,12 @@ const ANOMALY: f64 = 3.0;
 /// Most anomalies that the text names.
 const NAMED: usize = 10;
 
+/// What the column of differences means.
+const MODEL_LESS: &str = "model less: CRPS of this model less that of the row, over the same sequences; below 0 the model is better\n";
+
 /// The table as a file.
-pub(super) fn score_file(rows: &[ScoreRow]) -> Table {
+pub(super) fn score_file(compared: &[Compared]) -> Table {
+    let rows: Vec<&ScoreRow> = compared.iter().map(|compared| &compared.row).collect();
     let seen = rows.iter().map(|row| match row.seen {
         Seen::Steps(steps) => steps as f64,
         Seen::Share(share) => share,
@@ -26,7 +31,7 @@ pub(super) fn score_file(rows: &[ScoreRow]) -> Table {
         .with("seen", seen)
         .with("method", Column::Text(rows.iter().map(|row| row.method.clone()).collect()))
         .with("n_seq", Column::Integer(rows.iter().map(|row| row.n_seq as i64).collect()));
-    let measures: Vec<_> = rows.iter().map(ScoreRow::measures).collect();
+    let measures: Vec<_> = rows.iter().map(|row| row.measures()).collect();
     for k in 0..measures.first().map_or(0, |measures| measures.len()) {
         let name = measures[0][k].0;
         let means = measures.iter().map(|row| row[k].1).collect();
@@ -34,7 +39,12 @@ pub(super) fn score_file(rows: &[ScoreRow]) -> Table {
         table =
             table.with(name, Column::Number(means)).with(format!("{name}_se"), Column::Number(std_errors));
     }
+    let less = |of: fn(Estimate) -> Option<f64>| {
+        compared.iter().map(|compared| compared.model_less.and_then(of).unwrap_or(f64::NAN)).collect()
+    };
     table
+        .with("model_less_crps", Column::Number(less(|found| Some(found.mean))))
+        .with("model_less_crps_se", Column::Number(less(|found| found.std_error)))
 }
 
 /// Anomaly scores as a file; log scores are per observed value.
@@ -54,7 +64,21 @@ pub(super) fn anomalies(rows: &[AnomalyRow]) -> Table {
 
 /// For the terminal.
 pub(super) fn text(asked: &Arguments, found: &Evaluation) -> String {
-    format!("{}{}{}", scores::table(&found.rows), named(&found.anomalies), files(asked))
+    format!("{}{}{}", score_table(&found.rows), named(&found.anomalies), files(asked))
+}
+
+/// The table, with differences where there is something to differ from.
+fn score_table(compared: &[Compared]) -> String {
+    let rows: Vec<ScoreRow> = compared.iter().map(|compared| compared.row.clone()).collect();
+    if compared.iter().all(|compared| compared.model_less.is_none()) {
+        return scores::table(&rows);
+    }
+    let cell = |compared: &Compared| {
+        let shown = |found: Estimate| estimate(found.mean, found.std_error.unwrap_or(f64::NAN), 3);
+        compared.model_less.map(shown).unwrap_or_default()
+    };
+    let less = compared.iter().map(cell).collect();
+    format!("{}\n{MODEL_LESS}", scores::table_beside(&rows, &[("model less", less)]))
 }
 
 /// Sequences with high scores, the highest first.
@@ -90,6 +114,12 @@ pub(super) fn json(asked: &Arguments, found: &Evaluation) -> Value {
             "score": surprise.score(),
         })
     };
+    let row = |compared: &Compared| {
+        let mut row = json!(compared.row);
+        row["model_less_crps"] = json!(compared.model_less.map(|found| found.mean));
+        row["model_less_crps_se"] = json!(compared.model_less.and_then(|found| found.std_error));
+        row
+    };
     let files: Vec<_> = [&asked.out, &asked.anomaly].into_iter().flatten().collect();
     json!({
         "verb": "evaluate",
@@ -98,7 +128,7 @@ pub(super) fn json(asked: &Arguments, found: &Evaluation) -> Value {
         "data": asked.source.data,
         "n_seq": found.n_seq,
         "is_training": found.is_training,
-        "rows": found.rows,
+        "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
         "anomalies": found.anomalies.iter().map(anomaly).collect::<Vec<_>>(),
         "files": files,
     })

@@ -13,7 +13,9 @@ use crate::progress::{Progress, Stage};
 use crate::usage::{Refusal, UsageError, rising, table_file, value, within};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use mtds::evaluate::{Baseline, BaselineSettings, Forecaster, Origins, ScoreRow, evaluate};
+use mtds::evaluate::{
+    Baseline, BaselineSettings, Estimate, Evaluated, Forecaster, Origins, ScoreRow, evaluate,
+};
 use mtds::{Control, Family, Model, Surprise};
 use mtds_data::model::load_model;
 use mtds_data::write_table;
@@ -30,7 +32,7 @@ anomaly, far below 0 is more regular than anything the model would make.
 Examples:
   mtds evaluate model family.csv --seen 10,20
       forecasts of the rest of every sequence after 10 and after 20 steps
-  mtds evaluate model family.csv --train family.csv --against last-value,pooled -o scores.csv --anomaly odd.csv
+  mtds evaluate model family.csv --train family.csv --against last-value,ridge -o scores.csv --anomaly odd.csv
       the same beside baselines that learn from the training file, and an anomaly score per sequence
 ";
 
@@ -98,6 +100,14 @@ pub enum BaselineName {
     LastValue,
     /// The mean of the training sequences at each step
     FamilyMean,
+    /// Futures of the training sequences whose beginnings are near
+    Nearest,
+    /// Ridge regression of each future step on what was seen
+    Ridge,
+    /// Functional principal components of the training sequences
+    Fpca,
+    /// A Gaussian process in common and one for each sequence: takes seconds to learn
+    Gp,
     /// One linear system for all training sequences
     Pooled,
     /// A gated recurrent network for all training sequences: takes its time to learn
@@ -111,6 +121,10 @@ impl From<BaselineName> for Baseline {
         match name {
             BaselineName::LastValue => Self::LastValue,
             BaselineName::FamilyMean => Self::FamilyMean,
+            BaselineName::Nearest => Self::Nearest,
+            BaselineName::Ridge => Self::Ridge,
+            BaselineName::Fpca => Self::Fpca,
+            BaselineName::Gp => Self::Gp,
             BaselineName::Pooled => Self::Pooled,
             BaselineName::Gru => Self::Gru,
             BaselineName::Single => Self::Single,
@@ -125,12 +139,19 @@ fn some_steps(seen: usize) -> Result<usize, Refusal> {
 
 /// What was found.
 struct Evaluation {
-    rows: Vec<ScoreRow>,
+    rows: Vec<Compared>,
     /// Empty unless asked for.
     anomalies: Vec<AnomalyRow>,
     n_seq: usize,
     /// Whether the sequences are those that the model was learned from.
     is_training: bool,
+}
+
+/// The scores of the model or of a baseline.
+struct Compared {
+    row: ScoreRow,
+    /// The model's CRPS less that of this baseline, over the same sequences; `None` for the model itself.
+    model_less: Option<Estimate>,
 }
 
 /// How anomalous a sequence is.
@@ -200,7 +221,7 @@ impl Arguments {
         against: &[Baseline],
         (family, train): (&Family, Option<&Family>),
         progress: &mut Progress,
-    ) -> Result<Vec<ScoreRow>> {
+    ) -> Result<Vec<Compared>> {
         let seen = rising(self.seen.clone());
         let origins = Origins { horizon: self.horizon, ..Origins::after(&seen) };
         if origins.are_beyond(family) {
@@ -214,10 +235,11 @@ impl Arguments {
                 Control::Continue
             });
             progress.end();
-            found.map(|found| found.into_iter().map(|evaluated| evaluated.row))
+            found
         };
-        let mut rows: Vec<ScoreRow> = vec![];
-        rows.extend(score("this model", &model.following(self.common.seed()), progress)?);
+        let ours = score("this model", &model.following(self.common.seed()), progress)?;
+        let own = |evaluated: &Evaluated| Compared { row: evaluated.row.clone(), model_less: None };
+        let mut rows: Vec<Compared> = ours.iter().map(own).collect();
         for &baseline in against {
             if baseline == Baseline::Single {
                 self.common.say(
@@ -236,10 +258,14 @@ impl Arguments {
                 Control::Continue
             });
             progress.end();
-            rows.extend(score(baseline.title(), &learned.context("the baselines")?, progress)?);
+            let theirs = score(baseline.title(), &learned.context("the baselines")?, progress)?;
+            rows.extend(theirs.into_iter().map(|theirs| {
+                let same = ours.iter().find(|ours| ours.row.seen == theirs.row.seen);
+                Compared { model_less: same.and_then(|ours| ours.crps_less(&theirs)), row: theirs.row }
+            }));
         }
         // By origin, the model before what it is compared with.
-        let place = |row: &ScoreRow| origins.seen.iter().position(|seen| *seen == row.seen);
+        let place = |compared: &Compared| origins.seen.iter().position(|seen| *seen == compared.row.seen);
         rows.sort_by_key(place);
         Ok(rows)
     }
