@@ -6,9 +6,10 @@
 //! log p = −½ (Σ y_iᵀ B_i⁻¹ y_i − bᵀ m̂ + Σ log |B_i| + log |I + Lᵀ Q L| + n log 2π)
 //! α_i = B_i⁻¹ (y_i − S_i m̂)        β = Σ S_iᵀ α_i = b − Q m̂        R = Q − Q C Q
 //! ∂ log p = ½ (βᵀ ∂K β − tr R ∂K) + ½ Σ (α_iᵀ ∂B_i α_i − tr (B_i⁻¹ − B_i⁻¹ S_i C S_iᵀ B_i⁻¹) ∂B_i)
-//! m(t) | family ~ N(k₀(t) β, k₀(t, u) − k₀(t) R k₀(u)ᵀ)
+//! m(t) | family ~ N(w_tᵀ G⁻¹ Lᵀ b, k₀(t, u) − v_tᵀ v_u + w_tᵀ w_u)        v = L⁻¹ k₀(t),  G Gᵀ = I + Lᵀ Q L,  w = G⁻¹ v
 //! ```
-//! This is the dense Gaussian over all values, at the price of one matrix for each set of steps that members show, and one for the family.
+//! This is the dense Gaussian over all values, at the price of one matrix for each set of steps that members show, and one for the family. The
+//! last line equals k₀(t, u) − k₀(t) R k₀(u)ᵀ, which cancels all digits where many members leave m hardly in doubt.
 
 use std::collections::BTreeMap;
 
@@ -66,11 +67,29 @@ fn smooth(v: f64, l: f64, difference: f64) -> f64 {
 /// What the family says of m.
 #[derive(Clone, Debug)]
 pub(super) struct MeanProcess {
-    pub(super) times: Vec<f64>,
-    /// β.
-    pub(super) weights: Vec<f64>,
-    /// R.
-    pub(super) precision: Matrix,
+    times: Vec<f64>,
+    /// L⁻¹.
+    prior: Matrix,
+    /// G⁻¹.
+    posterior: Matrix,
+    /// G⁻¹ Lᵀ b.
+    weights: Vec<f64>,
+}
+
+impl MeanProcess {
+    /// m at these times: its mean, and its covariance.
+    pub(super) fn at(&self, times: &[f64], kernels: &Kernels) -> (Vec<f64>, Matrix) {
+        let across =
+            Matrix::from_fn(self.times.len(), times.len(), |i, j| kernels.common(self.times[i], times[j]));
+        let v = self.prior.times(&across);
+        let w = self.posterior.times(&v).transposed();
+        let v = v.transposed();
+        let mean = (0..times.len()).map(|i| dot(w.row(i), &self.weights)).collect();
+        let covariance = |i: usize, j: usize| {
+            kernels.common(times[i], times[j]) - dot(v.row(i), v.row(j)) + dot(w.row(i), w.row(j))
+        };
+        (mean, Matrix::from_fn(times.len(), times.len(), covariance))
+    }
 }
 
 /// The values of one output.
@@ -95,6 +114,14 @@ pub(super) struct Evidence {
     pub(super) log_likelihood: f64,
     pub(super) gradient: [f64; Kernels::COUNT],
     pub(super) mean: MeanProcess,
+}
+
+/// What the family leaves open of m at its steps: C, L, G⁻¹ and ½ log |I + Lᵀ Q L|.
+struct Doubt {
+    covariance: Matrix,
+    root: Matrix,
+    posterior: Matrix,
+    half_log_det: f64,
 }
 
 /// What a pattern adds: B⁻¹, and B⁻¹ y of each member.
@@ -149,7 +176,7 @@ impl Problem {
             let constant = 0.5 * (2.0 * std::f64::consts::PI).ln() * pattern.at.len() as f64;
             log_likelihood -= 0.5 * squares + n_members * (white.half_log_det + constant);
         }
-        let (c, half_log_det) = self.mean_covariance(kernels, &q)?;
+        let Doubt { covariance: c, root, posterior, half_log_det } = self.doubt(kernels, &q)?;
         let m = times_vector(&c.values, &b);
         log_likelihood += 0.5 * dot(&b, &m) - half_log_det;
         let weights: Vec<f64> = b.iter().zip(times_vector(&q.values, &m)).map(|(b, qm)| b - qm).collect();
@@ -164,7 +191,9 @@ impl Problem {
         let mut gradient = [0.0; Kernels::COUNT];
         gradient[..2].copy_from_slice(&self.common_gradient(kernels, &weights, &precision));
         parts.iter().for_each(|part| (0..4).for_each(|k| gradient[2 + k] += part[k]));
-        let mean = MeanProcess { times: self.times.clone(), weights, precision };
+        let prior = Matrix { rows: n, cols: n, values: invert_lower(&root.values, n) };
+        let weights = times_vector(&posterior.values, &times_vector(&root.transposed().values, &b));
+        let mean = MeanProcess { times: self.times.clone(), prior, posterior, weights };
         Some(Evidence { log_likelihood, gradient, mean })
     }
 
@@ -179,18 +208,19 @@ impl Problem {
         Some(Whitened { inverse, values, half_log_det: log_diagonal_sum(&chol, n) })
     }
 
-    /// C, and ½ log |I + Lᵀ Q L|.
-    fn mean_covariance(&self, kernels: &Kernels, q: &Matrix) -> Option<(Matrix, f64)> {
+    fn doubt(&self, kernels: &Kernels, q: &Matrix) -> Option<Doubt> {
         let n = self.times.len();
         let jitter = |i: usize, j: usize| if i == j { JITTER } else { 0.0 };
         let k = Matrix::from_fn(n, n, |i, j| kernels.common(self.times[i], self.times[j]) + jitter(i, j));
-        let l = Matrix { rows: n, cols: n, values: cholesky(&k.values, n)? };
-        let mut inner = l.transposed().times(q).times(&l);
+        let root = Matrix { rows: n, cols: n, values: cholesky(&k.values, n)? };
+        let mut inner = root.transposed().times(q).times(&root);
         (0..n).for_each(|i| inner[(i, i)] += 1.0);
         let chol = cholesky(&inner.values, n)?;
-        // C = (G⁻¹ Lᵀ)ᵀ G⁻¹ Lᵀ, with G the factor of the inner matrix.
-        let root = Matrix { rows: n, cols: n, values: invert_lower(&chol, n) }.times(&l.transposed());
-        Some((root.transposed().times(&root), log_diagonal_sum(&chol, n)))
+        let posterior = Matrix { rows: n, cols: n, values: invert_lower(&chol, n) };
+        // C = (G⁻¹ Lᵀ)ᵀ G⁻¹ Lᵀ.
+        let half = posterior.times(&root.transposed());
+        let (covariance, half_log_det) = (half.transposed().times(&half), log_diagonal_sum(&chol, n));
+        Some(Doubt { covariance, root, posterior, half_log_det })
     }
 
     /// By log v₀ and log l₀.

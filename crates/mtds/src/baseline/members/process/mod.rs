@@ -101,15 +101,10 @@ impl Fitted {
         let n = shown.len();
         let times: Vec<f64> = shown.iter().map(|(t, _)| *t).chain(future.iter().copied()).collect();
         // Of a member that is not in the family: m as the family left it, and a process of its own.
-        let common = Matrix::from_fn(times.len(), self.mean.times.len(), |i, j| {
-            self.kernels.common(times[i], self.mean.times[j])
-        });
-        let known = common.times(&self.mean.precision);
-        let mean: Vec<f64> = (0..times.len()).map(|i| dot(common.row(i), &self.mean.weights)).collect();
+        let (mean, common) = self.mean.at(&times, &self.kernels);
         let covariance = |i: usize, j: usize| {
-            let (t, u) = (times[i], times[j]);
             let noise = if i == j { self.kernels.noise() } else { 0.0 };
-            self.kernels.common(t, u) - dot(known.row(i), common.row(j)) + self.kernels.own(t, u) + noise
+            common[(i, j)] + self.kernels.own(times[i], times[j]) + noise
         };
         let seen = Matrix::from_fn(n, n, covariance);
         let chol = cholesky(&seen.values, n)

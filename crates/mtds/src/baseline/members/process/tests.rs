@@ -142,3 +142,20 @@ fn too_many_steps_and_members_are_thinned() {
     let (n_times, work) = problem.size();
     assert!(n_times == 84 && work <= 40_000_000, "{n_times} {work}");
 }
+
+/// k₀ − k₀ R k₀ᵀ was off by more than the noise, and no forecast came.
+#[test]
+fn a_mean_that_many_members_show_without_noise_has_a_covariance() {
+    let rows = (0..100).map(|i| {
+        let y = (0..50).map(|t| (f64::from(t) * (0.05 + 0.001 * f64::from(i))).sin());
+        Sequence::new(format!("{i}"), Signal::column(y.collect())).unwrap()
+    });
+    let rival = SharedProcess::fit(&Family::new(rows.collect()).unwrap()).unwrap();
+    let past = (0..10).map(|t| (f64::from(t) * 0.1005).sin());
+    let found = rival.forecast(&Signal::column(past.collect()), 40).unwrap();
+    let truth: Vec<f64> = (10..50).map(|t| (f64::from(t) * 0.1005).sin()).collect();
+    let errors: Vec<f64> = found.mean().iter().zip(&truth).map(|(a, b)| (a - b).abs()).collect();
+    assert!(errors[0] < 0.02, "{errors:?}");
+    let inside = |(error, variance): (&f64, f64)| *error < 5.0 * variance.sqrt();
+    assert!(errors.iter().zip(found.variance()).all(inside), "{errors:?} {:?}", found.variance());
+}
