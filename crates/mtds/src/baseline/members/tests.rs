@@ -77,7 +77,7 @@ fn scores(new: &Family, seen: usize, forecast: impl Fn(&Signal, usize) -> Foreca
     (mean(&|one| one.crps), mean(&|one| one.coverage[1].share))
 }
 
-/// Over seeds the CRPS is a quarter to a half of the family mean's; the bounds are well outside.
+/// One seed was looked at: of the family mean's CRPS nearest has 0.28, ridge 0.17, fpca 0.12, gp 0.59. Other seeds were not tried.
 #[test]
 fn each_clearly_beats_the_family_mean_and_knows_its_spread() {
     let (training, new) = (family(60, 30, 1), family(30, 30, 2));
