@@ -4,13 +4,15 @@
 //! y = μ + W z + ε        z ~ N(0, I_r)        ε_k ~ N(0, ψ_k)        k: entries, n_time · d_obs of them
 //! E   P_i = I + W_oᵀ Ψ_o⁻¹ W_o        z_i = P_i⁻¹ W_oᵀ Ψ_o⁻¹ (y_i − μ)_o        o: what member i shows        [1]
 //! M   W_k = (Σ_i E z zᵀ + ½ I)⁻¹ Σ_i (y_ik − μ_k) z_i        ψ_k = (E Σ_i (y_ik − μ_k − W_k z_i)² + 3 ψ̄) / (n_k + 3)
+//! X   μ ← μ + W c, W ← W L        c, L Lᵀ: mean and covariance of the beliefs about z over members (parameter expansion)        [2]
 //! forecast   y_f | y_o ~ N(μ_f + W_f z, W_f P⁻¹ W_fᵀ + Ψ_f (1 + 1/n))
 //! ```
 //! The ½ is a prior of W, which keeps entries that few members show near 0; ψ̄ is the mean of ψ over all values. The rank r is that with the best
 //! likelihood of members left out, a fifth at a time; members are dealt to the fifths in turn. Outputs of one step are forecast
-//! together, steps each on its own.
+//! together, steps each on its own. Without X, EM with gaps ends its rounds with loadings that are too small, and intervals too narrow.
 //!
-//! Reference: \[1\] Tipping & Bishop (1999), Probabilistic principal component analysis. Differs from it: a ψ for each entry, gaps, and the priors.
+//! References: \[1\] Tipping & Bishop (1999), Probabilistic principal component analysis; \[2\] Liu, Rubin & Wu (1998), Parameter expansion to accelerate
+//! EM. Differs from \[1\]: a ψ for each entry, gaps, and the priors.
 
 use rayon::prelude::*;
 
