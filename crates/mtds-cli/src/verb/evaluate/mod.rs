@@ -12,7 +12,8 @@ use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
 use crate::usage::{Refusal, UsageError, rising, table_file, value, within};
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use mtds::evaluate::{
     Baseline, BaselineSettings, Estimate, Evaluated, Forecaster, Origins, ScoreRow, evaluate,
 };
@@ -63,8 +64,8 @@ pub struct Arguments {
     pub horizon: Option<usize>,
 
     /// Baselines; all but `single` learn from --train [default: last-value,family-mean with --train, else none]
-    #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',')]
-    pub against: Option<Vec<BaselineName>>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = baseline())]
+    pub against: Option<Vec<Baseline>>,
 
     /// Units of the recurrent network that `--against gru` learns
     #[arg(long, value_name = "UNITS", default_value_t = 64)]
@@ -93,42 +94,27 @@ pub struct Arguments {
     pub common: Common,
 }
 
-/// What a model is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BaselineName {
-    /// The last value holds
-    LastValue,
-    /// The mean of the training sequences at each step
-    FamilyMean,
-    /// Futures of the training sequences whose beginnings are near
-    Nearest,
-    /// Ridge regression of each future step on what was seen
-    Ridge,
-    /// Functional principal components of the training sequences
-    Fpca,
-    /// A Gaussian process in common and one for each sequence: takes seconds to learn
-    Gp,
-    /// One linear system for all training sequences
-    Pooled,
-    /// A gated recurrent network for all training sequences: takes its time to learn
-    Gru,
-    /// A linear system for each sequence on its own, by NUTS: slow
-    Single,
+/// Reads the name of a baseline, which is its title in tables.
+fn baseline() -> impl TypedValueParser<Value = Baseline> {
+    let name = |baseline: Baseline| baseline.title().replace(' ', "-");
+    let names = Baseline::ALL.map(|baseline| PossibleValue::new(name(baseline)).help(help_of(baseline)));
+    PossibleValuesParser::new(names).map(move |typed| {
+        let mut all = Baseline::ALL.into_iter();
+        all.find(|baseline| name(*baseline) == typed).expect("the parser lets only names of baselines pass")
+    })
 }
 
-impl From<BaselineName> for Baseline {
-    fn from(name: BaselineName) -> Self {
-        match name {
-            BaselineName::LastValue => Self::LastValue,
-            BaselineName::FamilyMean => Self::FamilyMean,
-            BaselineName::Nearest => Self::Nearest,
-            BaselineName::Ridge => Self::Ridge,
-            BaselineName::Fpca => Self::Fpca,
-            BaselineName::Gp => Self::Gp,
-            BaselineName::Pooled => Self::Pooled,
-            BaselineName::Gru => Self::Gru,
-            BaselineName::Single => Self::Single,
-        }
+fn help_of(baseline: Baseline) -> &'static str {
+    match baseline {
+        Baseline::LastValue => "The last value holds",
+        Baseline::FamilyMean => "The mean of the training sequences at each step",
+        Baseline::Nearest => "Futures of the training sequences whose beginnings are near",
+        Baseline::Ridge => "Ridge regression of each future step on what was seen",
+        Baseline::Fpca => "Functional principal components of the training sequences",
+        Baseline::Gp => "A Gaussian process in common and one for each sequence: takes seconds to learn",
+        Baseline::Pooled => "One linear system for all training sequences",
+        Baseline::Gru => "A gated recurrent network for all training sequences: takes its time to learn",
+        Baseline::Single => "A linear system for each sequence on its own, by NUTS: slow",
     }
 }
 
@@ -205,7 +191,6 @@ impl Arguments {
         let Some(asked) = &self.against else {
             return Ok(if self.train.is_some() { USUAL.to_vec() } else { vec![] });
         };
-        let asked: Vec<Baseline> = asked.iter().map(|&name| name.into()).collect();
         if let Some(name) = asked.iter().find(|name| name.needs_training() && self.train.is_none()) {
             let problem = format!("`{}` learns from training sequences, and none are given", name.title());
             let hint = "--train FILE, the file that the model was fit to";
