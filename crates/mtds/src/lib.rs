@@ -37,7 +37,7 @@
 //! |---|---|
 //! | hold sequences | [`Family`], [`Sequence`], [`Signal`] |
 //! | learn | [`Fit`], [`Wishes`]; step by step: [`Fitting`] |
-//! | ask: forecast, follow, generate, morph, transfer | [`Model`], [`Tracker`], [`Posterior`], [`Forecast`] |
+//! | ask: forecast, follow, generate, morph, transfer | [`Model`], [`EnsembleTracker`], [`Posterior`], [`Forecast`] |
 //! | score forecasts of anything | [`evaluate`] |
 //! | keep a model | [`store`] |
 //! | write a base model of one's own | [`custom`] |
@@ -70,7 +70,7 @@ mod workflow;
 pub use base::BaseName;
 pub use error::{Error, Result};
 pub use family::{Family, Inputs, Scaling, Sequence, Signal};
-pub use infer::{Diagnostics, Method, Online, Points, Posterior, Status, Tracker, TrackerState};
+pub use infer::{Diagnostics, EnsembleTracker, Method, Online, Points, Posterior, Status, TrackerState};
 pub use learn::{CodeUsage, Control, LearnRule, PriorRule, Progress, Wishes};
 pub use model::{DataColumns, Inferred, Member, Model, Provenance};
 pub use predict::{CodePath, Explained, Forecast, PrincipalAxes, Surprise};
@@ -108,9 +108,9 @@ pub mod parts {
     pub use crate::front::{Front, FrontStart, InputSkip};
     pub use crate::generator::{Activation, AroundMembers, Block, FeatureMap, Layout, Prior, Skip};
     pub use crate::infer::{
-        AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble,
-        EnsembleTracker, Followed, GaussianMixture, LogTarget, MapLaplace, NoiseBelief, Nuts, Proposed,
-        SmoothTarget, Start, adaptive_importance, effective_draws, map_laplace, nuts, split_r_hat,
+        AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble, Followed,
+        GaussianMixture, LogTarget, MapLaplace, NoiseBelief, Nuts, Proposed, SmoothTarget, Start, Tracker,
+        adaptive_importance, effective_draws, map_laplace, nuts, split_r_hat,
     };
     pub use crate::learn::choice::{Key, REST, Topic};
     pub use crate::learn::elbo::LEAST;

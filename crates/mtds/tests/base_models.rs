@@ -3,11 +3,10 @@
 mod common;
 
 use mtds::custom::Base;
+use mtds::parts::Tracker;
 use mtds::parts::{Gru, OrthogonalRnn, Pharmacodynamic, Rnn};
 use mtds::random::{Random, stream};
-use mtds::{
-    Architecture, DataColumns, Family, Model, Online, Provenance, Scaling, Sequence, Signal, System, Tracker,
-};
+use mtds::{Architecture, DataColumns, Family, Model, Online, Provenance, Scaling, Sequence, Signal, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 

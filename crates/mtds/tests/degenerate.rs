@@ -4,14 +4,13 @@ mod common;
 
 use common::compare::{deviation, expectation};
 use common::{LOG_NOISE, draw_member, impulse, model, spec};
+use mtds::parts::Tracker;
 use mtds::parts::{
     AdaptiveImportance, CarriedState, Carriers, MonteCarlo, MonteCarloObjective, NoiseBelief, NoiseRule,
     Schedule, Trainer, TrainingPlan,
 };
 use mtds::random::stream;
-use mtds::{
-    Control, Family, Online, Points, Posterior, Result, Scaling, Sequence, Signal, Status, System, Tracker,
-};
+use mtds::{Control, Family, Online, Points, Posterior, Result, Scaling, Sequence, Signal, Status, System};
 
 fn family() -> System {
     model(spec(2, 1, 2), 1.0, LOG_NOISE, 42)

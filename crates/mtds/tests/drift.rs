@@ -3,8 +3,9 @@
 mod common;
 
 use common::levels;
+use mtds::parts::Tracker;
 use mtds::random::{Random, stream};
-use mtds::{Online, System, Tracker};
+use mtds::{Online, System};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 

@@ -4,6 +4,7 @@ mod common;
 
 use common::{LOG_NOISE, normals, own_inputs, parameters_f64, with_gaps};
 use mtds::custom::Base;
+use mtds::parts::Tracker;
 use mtds::parts::{
     Batch, CodeTarget, Codes, Course, CourseData, Front, FrontStart, GaussianMixture, Gru, InputSkip, Lds,
     Learner, LogTarget, OwnBatch, OwnPull, OwnWeights, Pharmacodynamic, RefineRule, Rnn, ScalingRule,
@@ -12,7 +13,7 @@ use mtds::parts::{
 use mtds::random::{Random, stream};
 use mtds::{
     Architecture, Control, DataColumns, Family, Model, Online, Points, Provenance, Scaling, Sequence, Signal,
-    System, Tracker,
+    System,
 };
 use rand::RngExt;
 use rand_distr::StandardNormal;

@@ -4,9 +4,10 @@ mod common;
 
 use common::{LOG_NOISE, draw_member, impulse, model, on_threads, own_inputs, spec};
 use mtds::evaluate::{Estimate, score};
+use mtds::parts::Tracker;
 use mtds::parts::{AdaptiveImportance, NoiseBelief};
 use mtds::random::stream;
-use mtds::{Forecast, Online, Signal, System, Tracker};
+use mtds::{Forecast, Online, Signal, System};
 use rayon::prelude::*;
 
 fn family() -> System {

@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
+use mtds::parts::Tracker;
 use mtds::parts::{
     Activation, AdaptiveImportance, CodeTarget, FeatureMap, GaussianMixture, Group, Lds, NoiseBelief, Start,
     adaptive_importance,
 };
 use mtds::random::{Random, stream};
-use mtds::{Architecture, Online, Posterior, Scaling, Signal, System, Tracker};
+use mtds::{Architecture, Online, Posterior, Scaling, Signal, System};
 
 use super::{Work, WorkSettings, impulse};
 use crate::check::{Check, PosteriorCheck};

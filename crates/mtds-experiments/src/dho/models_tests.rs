@@ -2,7 +2,8 @@
 
 use mtds::evaluate::Origins;
 use mtds::parts::Nuts;
-use mtds::{Control, Signal, Tracker};
+use mtds::parts::Tracker;
+use mtds::{Control, Signal};
 
 use super::*;
 use crate::dho::fixtures::{tiny_protocol, tiny_settings};

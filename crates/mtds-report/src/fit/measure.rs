@@ -72,7 +72,7 @@ impl FitReport {
             map,
             explained,
             usage: model.fit.as_ref().and_then(|fit| fit.usage.clone()),
-            panels: panels(asked.shown, &judged.family, &seen, &model.following(asked.seed))?,
+            panels: panels(asked.shown, &judged.family, &seen, &model.following(asked.seed)?)?,
             coverage: ours.iter().map(|one| coverage(one)).collect(),
             residuals: residuals::of(&model, &judged.family, asked.seed, &last)?,
             settings: stored::settings(&model),
@@ -156,7 +156,7 @@ fn evaluate_all(
         })?);
         Ok(())
     };
-    score(OURS, &model.following(seed))?;
+    score(OURS, &model.following(seed)?)?;
     for baseline in [Baseline::LastValue, Baseline::FamilyMean] {
         let Some(training) = &judged.training else { break };
         let settings = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed };

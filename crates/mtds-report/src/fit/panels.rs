@@ -3,7 +3,6 @@
 use super::Panel;
 use crate::chart::Band;
 use mtds::evaluate::{Forecaster, Origin, Origins};
-use mtds::parts::Following;
 use mtds::{Family, Forecast, Result};
 
 /// Bands of a drawn forecast.
@@ -14,7 +13,7 @@ pub(super) fn panels(
     shown: usize,
     family: &Family,
     seen: &[usize],
-    following: &Following,
+    following: &dyn Forecaster,
 ) -> Result<Vec<Panel>> {
     let (n, shown) = (family.n_seq(), shown.min(family.n_seq()));
     let mut panels = vec![];

@@ -230,7 +230,7 @@ fn held_out_sequences_choose_the_parameters() {
 fn a_model_without_a_code_is_no_code_target_and_bad_requests_are_refused() {
     let pooled = fit(&family(8, 20, NOISE, 10), &settings(2, 0));
     assert_eq!((pooled.model().d_code(), pooled.model().n_parameters()), (0, 2 + 1 + 2 + 2 + 2 + 1 + 1));
-    let tracker = crate::Tracker::new(pooled.model(), crate::Online::default(), stream(0, 0));
+    let tracker = crate::parts::Tracker::new(pooled.model(), crate::Online::default(), stream(0, 0));
     assert!(tracker.is_err());
     let inputs = Signal::column(vec![0.0; 10]);
     assert!(matches!(pooled.forecast(Some(&inputs), 5, 0, Spread::Constant), Err(Error::Setting { .. })));

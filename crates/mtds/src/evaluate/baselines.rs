@@ -168,8 +168,8 @@ impl BaselineSettings {
 /// A linear system with the state size and in the units of the model; without inputs it needs a start to move from.
 fn single(like: &System) -> SingleTask {
     let base = like.base();
-    let task = SingleTask::new(Lds::new(base.d_state(), base.d_obs(), base.d_input()));
-    let task = if base.d_input() == 0 { task.prior("initial_state", 0.0, 1.0) } else { task };
+    let task = SingleTask::new(Lds::new(base.d_state(), base.d_obs(), like.d_input()));
+    let task = if like.d_input() == 0 { task.prior("initial_state", 0.0, 1.0) } else { task };
     task.scaling(like.scaling().clone())
 }
 

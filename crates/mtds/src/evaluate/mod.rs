@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use baselines::{Baseline, BaselineSettings};
-pub(crate) use follow::{Following, Updates};
+pub(crate) use follow::{Following, FollowingEnsemble, Updates};
 pub use row::ScoreRow;
 
 pub use crate::predict::{CENTRAL_LEVELS, Coverage, Estimate, SequenceScore, score};

@@ -260,6 +260,24 @@ impl Family {
         self.rebuilt(sequences, self.inputs.clone())
     }
 
+    /// The family with other inputs, under names of their own: what `of` makes of those of so many steps that it has, common ones once.
+    pub(crate) fn with_inputs_from(
+        &self,
+        of: impl Fn(Option<&Signal>, usize) -> Result<Signal>,
+    ) -> Result<Self> {
+        let renewed = |sequence: &Sequence| {
+            let inputs = sequence.inputs().map(|inputs| of(Some(inputs), inputs.n_time())).transpose()?;
+            sequence.rebuilt(sequence.id().into(), sequence.outputs().clone(), inputs)
+        };
+        let sequences = self.sequences.iter().map(renewed).collect::<Result<Vec<_>>>()?;
+        let family = Self::new(sequences)?.with_output_names(self.output_names.clone())?;
+        match &self.inputs {
+            Inputs::Own => Ok(family),
+            Inputs::Common(inputs) => family.with_common_inputs(of(Some(inputs), inputs.n_time())?),
+            Inputs::None => family.with_common_inputs(of(None, self.max_time())?),
+        }
+    }
+
     /// A family of other sequences and inputs under the same column names.
     fn rebuilt(&self, sequences: Vec<Sequence>, inputs: Inputs) -> Result<Self> {
         let family = Self::new(sequences)?.with_output_names(self.output_names.clone())?;

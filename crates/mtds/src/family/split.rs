@@ -55,9 +55,21 @@ impl SplitPlan {
     /// [`Error::Setting`] if a fraction is outside [0, 1), if they leave nothing to learn from, or if the
     /// family has too few sequences for every part to get one.
     pub fn split(&self, family: &Family, seed: u64) -> Result<Split> {
+        self.fold(family, seed, 0)
+    }
+
+    /// The same with other sequences for validation, `fold` times further on in the same random order: folds have none in common until
+    /// all that are not for the test were in one.
+    ///
+    /// # Errors
+    /// As [`SplitPlan::split`].
+    pub fn fold(&self, family: &Family, seed: u64, fold: usize) -> Result<Split> {
         let (n_validation, n_test) = self.sizes(family.n_seq())?;
         let order = self.random_order(family, seed);
         let (test, rest) = order.split_at(n_test);
+        let mut rest = rest.to_vec();
+        let n_rest = rest.len();
+        rest.rotate_left(fold * n_validation % n_rest);
         let (validation, train) = rest.split_at(n_validation);
         let [train, validation, test] = [train, validation, test].map(|part| {
             let mut part = part.to_vec();

@@ -197,10 +197,9 @@ impl Ensemble {
 }
 
 fn check(k: usize, candidate: &Candidate, first: &Candidate) -> Result<()> {
-    let (base, wanted) = (candidate.model.base(), first.model.base());
-    for (what, expected, found) in
-        [("outputs", wanted.d_obs(), base.d_obs()), ("inputs", wanted.d_input(), base.d_input())]
-    {
+    let widths = |candidate: &Candidate| (candidate.model.base().d_obs(), candidate.model.d_input());
+    let (wanted, own) = (widths(first), widths(candidate));
+    for (what, expected, found) in [("outputs", wanted.0, own.0), ("inputs", wanted.1, own.1)] {
         if expected != found {
             let expected = format!("{expected}, as candidate 0 has");
             return Err(Error::shape(format!("{what} of candidate {k}"), expected, found));

@@ -8,9 +8,9 @@
 use rayon::prelude::*;
 
 use super::ensemble::generators;
-use super::{Ensemble, Tracker};
-use crate::Result;
+use super::{Ensemble, Posterior, Tracker, TrackerState};
 use crate::random::Random;
+use crate::{Error, Result};
 
 /// The posterior of one sequence, over candidates and under each of them, followed online.
 ///
@@ -67,6 +67,51 @@ impl EnsembleTracker {
 
     pub(crate) fn trackers_mut(&mut self) -> &mut [Tracker] {
         &mut self.trackers
+    }
+
+    /// What is known of the code under the first candidate, at the last update.
+    #[must_use]
+    pub fn posterior(&self) -> Option<&Posterior> {
+        self.trackers[0].posterior()
+    }
+
+    /// What every tracker knows, to be stored, and how many values were observed of each output.
+    #[must_use]
+    pub fn states(&self) -> (Vec<TrackerState>, Vec<usize>) {
+        (self.trackers.iter().map(Tracker::state).collect(), self.n_observed.clone())
+    }
+
+    /// The tracker that had these states; it goes on to the same bits. `ensemble` must be the one that it followed.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of states or outputs; else as [`Tracker::restore`].
+    pub fn restore(
+        ensemble: &Ensemble,
+        (states, n_observed): (Vec<TrackerState>, Vec<usize>),
+    ) -> Result<Self> {
+        let candidates = ensemble.candidates();
+        for (what, expected, found) in [
+            ("trackers of the state", candidates.len(), states.len()),
+            ("outputs that the state counts", ensemble.d_obs(), n_observed.len()),
+        ] {
+            if expected != found {
+                return Err(Error::shape(what, expected, found));
+            }
+        }
+        let pairs = candidates.iter().zip(states);
+        let trackers = pairs.map(|(candidate, state)| Tracker::restore(&candidate.model, state));
+        let mut restored = Self {
+            ensemble: ensemble.clone(),
+            trackers: trackers.collect::<Result<_>>()?,
+            n_observed,
+            log_evidences: vec![0.0; candidates.len()],
+            weights: ensemble.prior_weights(),
+            log_evidence: None,
+        };
+        if restored.posterior().is_some() {
+            restored.weigh();
+        }
+        Ok(restored)
     }
 
     /// Observations so far.

@@ -294,15 +294,12 @@ impl Tracker {
         Ok(again.after(posterior.diagnostics()).after(&search.work))
     }
 
-    /// Takes the inputs of the last step (model units) through the front.
+    /// Takes the inputs of the last step (model units) through the front, or puts the clock beside them.
     fn take_inputs(&mut self, inputs: Vec<f64>) -> Result<()> {
         let (model, n) = (self.model.clone(), self.n_observed_steps());
         let width = inputs.len();
-        if model.spec().front.is_none() || width == 0 {
-            self.inputs.extend(inputs);
-            return Ok(());
-        }
-        let (rows, seed) = if n <= model.seed_steps() {
+        let is_seed = model.spec().front.is_some() && n <= model.seed_steps();
+        let (rows, seed) = if is_seed {
             // What is encoded has grown: from the beginning again, with one output more.
             self.seed_inputs.extend(inputs);
             (self.front, self.inputs) = (FrontState::default(), vec![]);
@@ -310,15 +307,17 @@ impl Tracker {
         } else {
             (inputs, None)
         };
-        let rows = Signal::new(rows.len() / width, width, rows)?;
-        let drive = model.drive(Some(rows), seed.as_ref(), &mut self.front)?;
+        let first = seed.as_ref().map_or(n - 1, |_| 0);
+        let rows = (width > 0).then(|| Signal::new(n - first, width, rows)).transpose()?;
+        let drive = model.drive(rows, first..n, seed.as_ref(), &mut self.front)?;
         self.inputs.extend(drive.iter().flat_map(|drive| drive.values()));
         Ok(())
     }
 
-    /// What will drive the base model, given future inputs in model units.
-    pub(crate) fn drive_on(&self, inputs: Option<Signal>) -> Result<Option<Signal>> {
-        self.model.drive(inputs, None, &mut self.front.clone())
+    /// What will drive the base model in the next steps, given their inputs in model units.
+    pub(crate) fn drive_on(&self, inputs: Option<Signal>, n_time: usize) -> Result<Option<Signal>> {
+        let now = self.n_observed_steps();
+        self.model.drive(inputs, now..now + n_time, None, &mut self.front.clone())
     }
 
     /// The stored history arranged for scoring.

@@ -10,6 +10,7 @@ pub mod calibration;
 pub mod checkpoint;
 pub mod choice;
 pub mod course;
+mod curves;
 pub mod elbo;
 pub mod history;
 pub mod mco;
@@ -29,11 +30,12 @@ pub use adapted::{Adapted, AdaptedObjective, Proposal};
 pub use amortised::{InferenceNetwork, LearnedNetwork};
 pub use calibration::{Calibrated, Calibration, CalibrationTrial};
 pub use checkpoint::Checkpoint;
-pub use choice::{Choice, Choices, Facts, LearnRule, Wishes};
+pub use choice::{Choice, Choices, Facts, LearnRule, Structure, Wishes};
 pub use course::{
     Course, CourseCheckpoint, CourseData, Fitted, LearnedBeliefs, Learner, PriorStart, Refine, RefineRule,
     Stage, StageRecord, StartRule, VariationalRefine,
 };
+pub use curves::CurvesStart;
 pub use elbo::{
     CodeSearch, CodeUsage, Estimator, GroupRule, HardEnding, HardPhase, SegmentCodes, UsageStatus,
     Variational, VariationalObjective,

@@ -106,7 +106,7 @@ impl RandomEffects {
     ) -> Result<Vec<StartedModel>> {
         self.check(spec)?;
         let direct = direct_model(spec, scaling, &mut stream(seed, Stream::Initialise))?;
-        let batch = OwnBatch::new(&scaling.apply(family)?);
+        let batch = OwnBatch::new(&spec.with_clock(scaling.apply(family)?)?);
         let mut fit = Fit::new(
             &direct,
             batch.n_seq(),

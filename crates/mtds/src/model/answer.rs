@@ -1,9 +1,13 @@
 //! Questions and answers: forecasts, trackers, new sequences, scores.
 
-use super::{Member, Model};
-use crate::evaluate::{Evaluated, Following, Origins, Updates, evaluate};
+use rand_chacha::rand_core::SeedableRng;
+use rayon::prelude::*;
+
+use super::infer::Under;
+use super::{Companion, Member, Model};
+use crate::evaluate::{Evaluated, FollowingEnsemble, Origins, evaluate};
 use crate::family::{Family, Sequence, Signal};
-use crate::infer::{Method, Tracker};
+use crate::infer::{Candidate, Ensemble, EnsembleTracker, Method, Online};
 use crate::learn::Control;
 use crate::predict::{CodePath, Forecast, MAX_DRAWS, Surprise};
 use crate::random::{Random, Stream, stream};
@@ -42,8 +46,37 @@ impl Model {
         method: Method,
         [of_posterior, mut of_forecast]: [Random; 2],
     ) -> Result<Forecast> {
-        let inferred = self.infer((outputs, inputs), method, MAX_DRAWS, of_posterior)?;
-        self.system.forecast(&inferred.posterior, outputs, inputs, horizon, &mut of_forecast)
+        let given = (outputs, inputs);
+        let one = |of: Under<'_>, weight: f64, posterior: Random, mut forecast: Random| {
+            let inferred = self.infer_under(of, given, method, MAX_DRAWS, posterior)?;
+            Ok((weight, of.system.forecast(&inferred.posterior, outputs, inputs, horizon, &mut forecast)?))
+        };
+        if self.companions.is_empty() || method == Method::Amortised {
+            return one(self.own(), 1.0, of_posterior, of_forecast).map(|(_, forecast)| forecast);
+        }
+        let mut parts = vec![(self.own(), 1.0, of_posterior.clone(), of_forecast.clone())];
+        let mut seeds = of_posterior;
+        for Companion { system, online, weight } in &self.companions {
+            let (posterior, forecast) = (Random::from_rng(&mut seeds), Random::from_rng(&mut of_forecast));
+            parts.push((Under { system, online }, *weight, posterior, forecast));
+        }
+        let forecasts = parts.into_par_iter().map(|(of, weight, a, b)| one(of, weight, a, b));
+        Forecast::mixed(forecasts.collect::<Result<_>>()?)
+    }
+
+    /// The systems that forecast together, followed as `online` says, in equal parts or as they were found to count.
+    ///
+    /// # Errors
+    /// Inference settings that do not fit the systems.
+    pub fn ensemble(&self, online: &Online) -> Result<Ensemble> {
+        let own = Candidate::new(self.system.clone(), online.clone());
+        let others = self.companions.iter().map(|companion| Candidate {
+            model: companion.system.clone(),
+            online: Online { noise: companion.online.noise, ..online.clone() },
+            weight: companion.weight,
+        });
+        // Weights were found by forecasts of many members; the evidence of one sequence would overrule them all.
+        Ensemble::new(std::iter::once(own).chain(others).collect())?.tempered(0.0)
     }
 
     /// A tracker before its first observation; number `i` of many has random numbers of its own. Trackers share the model's
@@ -51,8 +84,9 @@ impl Model {
     ///
     /// # Errors
     /// Inference settings that do not fit the system.
-    pub fn track(&self, i: u64) -> Result<Tracker> {
-        Tracker::new(&self.system, self.online.clone(), stream(self.provenance.seed, Stream::Tracker(i)))
+    pub fn track(&self, i: u64) -> Result<EnsembleTracker> {
+        let random = stream(self.provenance.seed, Stream::Tracker(i));
+        EnsembleTracker::new(&self.ensemble(&self.online)?, random)
     }
 
     /// The member of this id.
@@ -108,10 +142,11 @@ impl Model {
     }
 
     /// What forecasts with this model in an evaluation, with random numbers of this seed.
-    #[must_use]
-    pub fn following(&self, seed: u64) -> Following {
-        let (system, online) = (self.system.clone(), self.online.clone());
-        Following { system, online, updates: Updates::AsSet, random: (seed, Stream::Evaluate) }
+    ///
+    /// # Errors
+    /// As [`Model::ensemble`].
+    pub fn following(&self, seed: u64) -> Result<FollowingEnsemble> {
+        Ok(FollowingEnsemble { ensemble: self.ensemble(&self.online)?, random: (seed, Stream::Evaluate) })
     }
 
     /// Scores of its forecasts of every sequence of a family, from each origin.
@@ -121,7 +156,7 @@ impl Model {
     pub fn evaluate(&self, family: &Family, origins: &Origins) -> Result<Vec<Evaluated>> {
         self.check_columns(family)?;
         let every: Vec<usize> = (0..family.n_seq()).collect();
-        let following = self.following(self.provenance.seed);
+        let following = self.following(self.provenance.seed)?;
         evaluate(("this model", &following), (family, &every), origins, &mut |_| Control::Continue)
     }
 
@@ -133,7 +168,7 @@ impl Model {
     pub fn surprise(&self, family: &Family, i: usize, seed: u64) -> Result<Surprise> {
         let (outputs, inputs) = (family.sequence(i).outputs(), family.inputs_of(i));
         let random = stream(seed, Stream::Anomaly(i as u64));
-        let mut tracker = Tracker::new(&self.system, self.online.clone(), random)?;
+        let mut tracker = EnsembleTracker::new(&self.ensemble(&self.online)?, random)?;
         let mut random = stream(seed, Stream::Surprise(i as u64));
         let mut total = Surprise::default();
         for start in (0..outputs.n_time()).step_by(self.online.every) {

@@ -2,8 +2,9 @@
 
 use super::Model;
 use crate::family::Signal;
-use crate::infer::{CodeTarget, MapLaplace, Method, Nuts, Posterior, Proposed, nuts};
+use crate::infer::{CodeTarget, MapLaplace, Method, NoiseBelief, Nuts, Online, Posterior, Proposed, nuts};
 use crate::random::Random;
+use crate::system::System;
 use crate::{Error, Result};
 
 /// Chains of NUTS: enough to see whether they agree.
@@ -36,16 +37,33 @@ impl Model {
         (outputs, inputs): (&Signal, Option<&Signal>),
         method: Method,
         n_draws: usize,
+        random: Random,
+    ) -> Result<Inferred> {
+        self.infer_under(self.own(), (outputs, inputs), method, n_draws, random)
+    }
+
+    /// The system that codes are those of.
+    pub(super) fn own(&self) -> Under<'_> {
+        Under { system: &self.system, online: &self.online }
+    }
+
+    /// [`Model::infer`] under any of its systems.
+    pub(super) fn infer_under(
+        &self,
+        Under { system, online }: Under<'_>,
+        (outputs, inputs): (&Signal, Option<&Signal>),
+        method: Method,
+        n_draws: usize,
         mut random: Random,
     ) -> Result<Inferred> {
-        let (system, noise) = (&self.system, self.online.noise);
+        let noise = online.noise;
         let of_own = |posterior: Posterior| {
             let log_evidence = posterior.log_evidence();
             (posterior, log_evidence)
         };
         let (posterior, log_evidence) = match method {
             Method::AdaptiveImportance => {
-                let settings = self.online.with_few_updates(outputs.n_time());
+                let settings = online.with_few_updates(outputs.n_time());
                 let mut tracker = system.track(outputs, inputs, settings, random)?;
                 (tracker.update()?.clone(), tracker.log_evidence())
             }
@@ -57,32 +75,38 @@ impl Model {
                 let settings = Proposed { draws: n_draws.max(FEWEST_DRAWS), ..Proposed::default() };
                 of_own(system.infer_amortised(network, (outputs, inputs), noise, &settings, &mut random)?)
             }
-            Method::Nuts => (self.by_nuts((outputs, inputs), n_draws, &mut random)?, None),
+            Method::Nuts => (by_nuts(system, noise, (outputs, inputs), (n_draws, &mut random))?, None),
         };
         let unit = system.scaling().log_unit(outputs);
         Ok(Inferred { posterior, log_evidence: log_evidence.map(|evidence| evidence - unit) })
     }
+}
 
-    /// Chains that start at draws of the modes, so that heavier ones have more.
-    fn by_nuts(
-        &self,
-        (outputs, inputs): (&Signal, Option<&Signal>),
-        n_draws: usize,
-        random: &mut Random,
-    ) -> Result<Posterior> {
-        let (system, noise) = (&self.system, self.online.noise);
-        let modes = system.infer_modes(outputs, inputs, noise, &MapLaplace::default(), random)?;
-        let starts = modes.resample(CHAINS, random);
-        let prior = noise.extend(&system.prior().mixture(system.d_code())?)?;
-        let outputs = system.scaling().outputs_to_model(outputs)?;
-        let inputs = inputs.map(|inputs| system.scaling().inputs_to_model(inputs)).transpose()?;
-        let group = system.group(&outputs, inputs.as_ref())?;
-        let parameters: Vec<f64> = system.parameters_as();
-        let target = CodeTarget::new(system, &parameters, &prior, group, None);
-        let draws = n_draws.max(FEWEST_DRAWS).div_ceil(CHAINS);
-        let settings = Nuts { chains: CHAINS, warmup: WARMUP, draws, ..Nuts::default() };
-        nuts(&settings, &target, &starts, random)
-    }
+/// A system, and how codes are inferred under it.
+#[derive(Clone, Copy)]
+pub(super) struct Under<'a> {
+    pub(super) system: &'a System,
+    pub(super) online: &'a Online,
+}
+
+/// Chains that start at draws of the modes, so that heavier ones have more.
+fn by_nuts(
+    system: &System,
+    noise: NoiseBelief,
+    (outputs, inputs): (&Signal, Option<&Signal>),
+    (n_draws, random): (usize, &mut Random),
+) -> Result<Posterior> {
+    let modes = system.infer_modes(outputs, inputs, noise, &MapLaplace::default(), random)?;
+    let starts = modes.resample(CHAINS, random);
+    let prior = noise.extend(&system.prior().mixture(system.d_code())?)?;
+    let outputs = system.scaling().outputs_to_model(outputs)?;
+    let inputs = inputs.map(|inputs| system.scaling().inputs_to_model(inputs)).transpose()?;
+    let group = system.group(&outputs, inputs.as_ref())?;
+    let parameters: Vec<f64> = system.parameters_as();
+    let target = CodeTarget::new(system, &parameters, &prior, group, None);
+    let draws = n_draws.max(FEWEST_DRAWS).div_ceil(CHAINS);
+    let settings = Nuts { chains: CHAINS, warmup: WARMUP, draws, ..Nuts::default() };
+    nuts(&settings, &target, &starts, random)
 }
 
 fn no_network() -> Error {

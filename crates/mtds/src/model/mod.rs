@@ -25,6 +25,8 @@ pub struct Model {
     pub system: System,
     /// How codes of new members are inferred.
     pub online: Online,
+    /// Systems that forecast together with it, learned from other parts of the family or with another structure; may be empty.
+    pub companions: Vec<Companion>,
     /// The columns that it was learned from.
     pub columns: DataColumns,
     /// Length of a step in the units of its times, as files write it; `None` where nobody said.
@@ -48,6 +50,7 @@ impl Model {
         Self {
             system,
             online: Online::default(),
+            companions: vec![],
             columns,
             time_step: None,
             provenance,
@@ -57,6 +60,17 @@ impl Model {
             fit: None,
         }
     }
+}
+
+/// A system that forecasts beside the one that codes are those of.
+#[derive(Clone, Debug)]
+pub struct Companion {
+    /// The system.
+    pub system: System,
+    /// How codes of new members are inferred under it.
+    pub online: Online,
+    /// How much it counts, where the first system counts 1.
+    pub weight: f64,
 }
 
 /// Which columns of a table mean what, and how times become steps. Every key may be left out.

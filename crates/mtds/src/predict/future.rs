@@ -29,7 +29,7 @@ impl Tracker {
         check_horizon(n_time)?;
         let model = &self.model().clone();
         let inputs = future_inputs_of(model, self.n_observed_steps(), n_time, future_inputs)?;
-        let inputs = self.drive_on(inputs)?;
+        let inputs = self.drive_on(inputs, n_time)?;
         let posterior = self.update()?.clone();
         let (points, weights) = thinned_draws(&posterior, self.random());
         let beliefs = self.beliefs(&points)?;
@@ -68,7 +68,7 @@ impl System {
         let inputs = inputs.map(|u| self.scaling().inputs_to_model(&u.slice(0..past))).transpose()?;
         let outputs = self.scaling().outputs_to_model(outputs)?;
         let (group, mut front) = self.group_with_front(&outputs, inputs.as_ref())?;
-        let future = self.drive(future, Some(&outputs), &mut front)?;
+        let future = self.drive(future, past..past + n_time, Some(&outputs), &mut front)?;
         let beliefs = self.state_beliefs(&group, None, &points);
         let from = From { model: self, first_step: past, beliefs, walk: None };
         from.forecast((&points, weights), future.as_ref(), n_time, random)

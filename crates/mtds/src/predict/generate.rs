@@ -82,7 +82,7 @@ impl System {
     pub(super) fn drive_of(&self, inputs: Option<&Signal>, n_time: usize) -> Result<Option<Signal>> {
         crate::base::emission::check_inputs(inputs, n_time, self.d_input())?;
         let inputs = inputs.map(|u| self.scaling().inputs_to_model(&u.slice(0..n_time))).transpose()?;
-        self.drive(inputs, None, &mut FrontState::default())
+        self.drive(inputs, 0..n_time, None, &mut FrontState::default())
     }
 
     pub(super) fn check_code(&self, found: usize) -> Result<()> {

@@ -27,7 +27,7 @@ impl System {
         check_inputs(inputs, n_time, self.d_input())?;
         let outputs = self.scaling().outputs_to_model(outputs)?;
         let inputs = inputs.map(|u| self.scaling().inputs_to_model(&u.slice(0..n_time))).transpose()?;
-        let inputs = self.drive(inputs, Some(&outputs), &mut FrontState::default())?;
+        let inputs = self.drive(inputs, 0..n_time, Some(&outputs), &mut FrontState::default())?;
         let first = self.seed_steps() * outputs.width();
         let mask: Vec<bool> =
             outputs.values().iter().enumerate().map(|(at, y)| at >= first && !y.is_nan()).collect();

@@ -162,6 +162,29 @@ impl<'a> Marginal<'a> {
         score.max(0.0)
     }
 
+    /// Certainty.
+    pub(crate) fn point(value: f64) -> Self {
+        Self { weights: vec![1.0].into(), means: vec![value].into(), std_devs: vec![0.0].into() }
+    }
+
+    /// The same with at most `n` components.
+    pub(crate) fn thin(&self, n: usize) -> Marginal<'static> {
+        let parts = self.thinned(n);
+        Marginal {
+            weights: parts.iter().map(|part| part.0).collect::<Vec<_>>().into(),
+            means: parts.iter().map(|part| part.1).collect::<Vec<_>>().into(),
+            std_devs: parts.iter().map(|part| part.2).collect::<Vec<_>>().into(),
+        }
+    }
+
+    /// E|X − X'|, X and X' independent.
+    pub(crate) fn mean_distance(&self, other: &Marginal<'_>) -> f64 {
+        let from = |(w, m, s): (f64, f64, f64)| {
+            other.components().map(|(v, n, r)| v * mean_abs(m - n, s.hypot(r))).sum::<f64>() * w
+        };
+        self.components().map(from).sum()
+    }
+
     /// At most `n` components: all that carry weight, or `n` of equal weight at the middles of `n` equal
     /// slices of the total weight in the order of the means.
     fn thinned(&self, n: usize) -> Vec<(f64, f64, f64)> {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::config::CompanionConfig;
 use super::{CONFIG_FILE, RESTORE, WEIGHTS_FILE, broken};
 use crate::Result;
 use crate::model::{CardScore, Member};
@@ -23,6 +24,7 @@ pub(super) fn sizes(spec: &Architecture) -> Result<()> {
     collect_sizes("base", &base, &mut found);
     let front = serde_json::to_value(spec.front).map_err(|error| broken(CONFIG_FILE, error.to_string()))?;
     collect_sizes("front", &front, &mut found);
+    found.extend(spec.clock.map(|clock| ("clock.steps".to_owned(), clock.steps as u64)));
     let widths = spec.network.hidden.iter().enumerate();
     found.extend(widths.map(|(l, hidden)| (format!("width of hidden layer {}", l + 1), hidden.width as u64)));
     if let Some((name, size)) = found.into_iter().find(|(_, size)| *size > MAX_SIZE as u64) {
@@ -36,6 +38,25 @@ pub(super) fn sizes(spec: &Architecture) -> Result<()> {
     }
     spec.layout().map_err(|error| broken(CONFIG_FILE, format!("{error}; {RESTORE}")))?;
     Ok(())
+}
+
+/// A companion is of the same outputs and inputs, small enough, and counts.
+pub(super) fn companion(companion: &CompanionConfig, first: &Architecture) -> Result<()> {
+    sizes(&companion.architecture)?;
+    let widths = |of: &Architecture| (of.base.d_obs(), of.d_input());
+    let (expected, found) = (widths(first), widths(&companion.architecture));
+    if expected != found {
+        let shown = |(d_obs, d_input)| format!("{d_obs} outputs and {d_input} inputs");
+        let why = format!("companion: expected {}, found {}; {RESTORE}", shown(expected), shown(found));
+        return Err(broken(CONFIG_FILE, why));
+    }
+    match companion.weight {
+        weight if weight.is_finite() && weight > 0.0 => Ok(()),
+        weight => {
+            let why = format!("weight of a companion: found {weight}; expected above 0; {RESTORE}");
+            Err(broken(CONFIG_FILE, why))
+        }
+    }
 }
 
 /// Every whole number of a base model is a size, whatever the base model.

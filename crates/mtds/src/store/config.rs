@@ -10,8 +10,8 @@ use crate::family::Scaling;
 use crate::front::Front;
 use crate::generator::{Network, Prior, Role};
 use crate::infer::Online;
-use crate::model::{CardScore, DataColumns, Member, Model, Provenance};
-use crate::system::Architecture;
+use crate::model::{CardScore, Companion, DataColumns, Member, Model, Provenance};
+use crate::system::{Architecture, Clock};
 use crate::workflow::FitRecord;
 
 /// The fields in the order of the file.
@@ -28,10 +28,24 @@ struct Record<A> {
     scaling: Scaling,
     prior: Prior,
     online: Online,
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    companions: Vec<CompanionRecord<A>>,
     scores: Vec<CardScore>,
     #[serde(deserialize_with = "Option::deserialize")]
     fit: Option<FitRecord>,
     members: Vec<MemberRecord>,
+}
+
+/// A system that forecasts beside the first, without its weights.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CompanionRecord<A> {
+    base: String,
+    architecture: A,
+    scaling: Scaling,
+    prior: Prior,
+    online: Online,
+    weight: f64,
 }
 
 /// [`Architecture`] as it is stored, before its kind is known.
@@ -40,6 +54,8 @@ struct Record<A> {
 struct StoredArchitecture {
     #[serde(default)]
     front: Option<Front>,
+    #[serde(default)]
+    clock: Option<Clock>,
     base: Value,
     roles: Vec<(String, Role)>,
     network: Network,
@@ -60,12 +76,22 @@ pub(super) struct Config {
     pub scaling: Scaling,
     pub prior: Prior,
     pub online: Online,
+    pub companions: Vec<CompanionConfig>,
     pub columns: DataColumns,
     pub time_step: Option<String>,
     pub provenance: Provenance,
     pub scores: Vec<CardScore>,
     pub fit: Option<FitRecord>,
     pub members: Vec<MemberRecord>,
+}
+
+/// What the file says of a companion.
+pub(super) struct CompanionConfig {
+    pub architecture: Architecture,
+    pub scaling: Scaling,
+    pub prior: Prior,
+    pub online: Online,
+    pub weight: f64,
 }
 
 /// The file of a model; it has been read back, so it can be.
@@ -89,9 +115,21 @@ fn record(model: &Model) -> Record<&Architecture> {
         scaling: model.system.scaling().clone(),
         prior: model.system.prior().clone(),
         online: model.online.clone(),
+        companions: model.companions.iter().map(companion).collect(),
         scores: model.scores.clone(),
         fit: model.fit.clone(),
         members: model.members.iter().map(member).collect(),
+    }
+}
+
+fn companion(of: &Companion) -> CompanionRecord<&Architecture> {
+    CompanionRecord {
+        base: of.system.base().kind().to_owned(),
+        architecture: of.system.spec(),
+        scaling: of.system.scaling().clone(),
+        prior: of.system.prior().clone(),
+        online: of.online.clone(),
+        weight: of.weight,
     }
 }
 
@@ -102,6 +140,8 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
     let stored: StoredArchitecture = understand(architecture)?;
     let architecture = read_architecture(base, stored, kinds)?;
     let record: Record<Value> = understand(&file)?;
+    let companions = record.companions.into_iter().map(|of| read_companion(of, kinds));
+    let companions = companions.collect::<Result<Vec<_>>>()?;
     let again = Record {
         architecture: &architecture,
         schema_version: record.schema_version,
@@ -112,6 +152,7 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
         scaling: record.scaling,
         prior: record.prior,
         online: record.online,
+        companions: companions.iter().map(CompanionRecord::of).collect(),
         scores: record.scores,
         fit: record.fit,
         members: record.members,
@@ -120,12 +161,17 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
     let Record { scaling, prior, online, columns, time_step, provenance, scores, fit, members, .. } = again;
     #[rustfmt::skip]
     let config = Config {
-        scaling, prior, online, columns, time_step, provenance, scores, fit, members,
+        scaling, prior, online, companions, columns, time_step, provenance, scores, fit, members,
         architecture: architecture.clone(),
     };
     check::sizes(&config.architecture)?;
-    check_scaling(&config)?;
-    check_prior(&config)?;
+    check_scaling(&config.architecture, &config.scaling)?;
+    check_prior(&config.architecture, &config.prior)?;
+    for companion in &config.companions {
+        check::companion(companion, &config.architecture)?;
+        check_scaling(&companion.architecture, &companion.scaling)?;
+        check_prior(&companion.architecture, &companion.prior)?;
+    }
     Ok(config)
 }
 
@@ -147,10 +193,29 @@ fn present_version(file: Value) -> Result<Value> {
     }
 }
 
+fn read_companion(record: CompanionRecord<Value>, kinds: &Kinds) -> Result<CompanionConfig> {
+    let CompanionRecord { base, architecture, scaling, prior, online, weight } = record;
+    let architecture = read_architecture(&base, understand(&architecture)?, kinds)?;
+    Ok(CompanionConfig { architecture, scaling, prior, online, weight })
+}
+
+impl<'a> CompanionRecord<&'a Architecture> {
+    fn of(companion: &'a CompanionConfig) -> Self {
+        Self {
+            base: companion.architecture.base.kind().to_owned(),
+            architecture: &companion.architecture,
+            scaling: companion.scaling.clone(),
+            prior: companion.prior.clone(),
+            online: companion.online.clone(),
+            weight: companion.weight,
+        }
+    }
+}
+
 fn read_architecture(kind: &str, stored: StoredArchitecture, kinds: &Kinds) -> Result<Architecture> {
-    let StoredArchitecture { front, base, roles, network } = stored;
+    let StoredArchitecture { front, clock, base, roles, network } = stored;
     match kinds.read(kind, base) {
-        Some(Ok(base)) => Ok(Architecture { front, base, roles, network }),
+        Some(Ok(base)) => Ok(Architecture { front, clock, base, roles, network }),
         Some(Err(error)) => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} ({error}); {RESTORE}"))),
         None => {
             let known = kinds.names().join(", ");
@@ -218,8 +283,7 @@ fn is_close(a: Option<f64>, b: Option<f64>) -> bool {
     a == b || (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
 }
 
-fn check_scaling(config: &Config) -> Result<()> {
-    let (architecture, scaling) = (&config.architecture, &config.scaling);
+fn check_scaling(architecture: &Architecture, scaling: &Scaling) -> Result<()> {
     for (what, expected, found) in [
         ("outputs", architecture.base.d_obs(), scaling.d_obs()),
         ("inputs", architecture.d_input(), scaling.d_input()),
@@ -233,10 +297,10 @@ fn check_scaling(config: &Config) -> Result<()> {
     Ok(())
 }
 
-fn check_prior(config: &Config) -> Result<()> {
-    let d_code = config.architecture.network.d_code;
-    config.prior.check(d_code).map_err(|error| {
-        let why = match &config.prior {
+fn check_prior(architecture: &Architecture, prior: &Prior) -> Result<()> {
+    let d_code = architecture.network.d_code;
+    prior.check(d_code).map_err(|error| {
+        let why = match prior {
             Prior::AggregatePosterior(mixture) => {
                 format!("prior: expected {d_code} dimensions, the length of a code, found {}", mixture.dim())
             }

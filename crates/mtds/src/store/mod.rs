@@ -3,7 +3,7 @@
 //! ```text
 //! config.json         schema version, provenance, columns, architecture, scaling, prior, inference, scores, the fit, members
 //! model.safetensors   F32, one tensor per System::tensors(); codes.mean and codes.std_dev
-//!                     [n_members × d_code] if the members of the family are kept
+//!                     [n_members × d_code] if the members of the family are kept; companion.K.… of systems beside the first
 //! README.md           the model card: for people, never read back
 //! inference.safetensors   the inference network, where one was learned
 //! history.json            the course of learning, where there was one
@@ -21,8 +21,8 @@ mod weights;
 
 use crate::base::Kinds;
 use crate::learn::StageRecord;
-use crate::model::Model;
-use crate::system::System;
+use crate::model::{Companion, Model};
+use crate::system::{Architecture, System};
 use crate::{Error, Result};
 
 pub(crate) use check::MAX_SIZE;
@@ -59,7 +59,7 @@ impl Model {
         self.check()?;
         let mut files = vec![
             (CONFIG_FILE, config::write(self)?),
-            (WEIGHTS_FILE, weights::write(&self.system, &self.members)?),
+            (WEIGHTS_FILE, weights::write(self)?),
             (CARD_FILE, card::write(self)?),
         ];
         if let Some(network) = &self.network {
@@ -87,12 +87,27 @@ impl Model {
     pub fn from_files_of<N: AsRef<str>, F: AsRef<[u8]>>(kinds: &Kinds, files: &[(N, F)]) -> Result<Self> {
         let config = config::read(required(files, CONFIG_FILE)?, kinds)?;
         let records = config.members;
+        let architectures: Vec<&Architecture> =
+            config.companions.iter().map(|companion| &companion.architecture).collect();
         let expected = weights::expected(&config.architecture, records.len())?;
-        let arrays = weights::read(required(files, WEIGHTS_FILE)?, &expected, records.len())?;
+        let of_companions = weights::expected_of_companions(&architectures)?;
+        let n_own = expected.len();
+        let expected: Vec<_> = expected.into_iter().chain(of_companions.into_iter().flatten()).collect();
+        let mut arrays = weights::read(required(files, WEIGHTS_FILE)?, &expected, records.len())?;
+        let mut beside = arrays.split_off(n_own).into_iter();
         let (parameters, members) = weights::divide(arrays, records, config.architecture.network.d_code);
         let refused = |error: Error| broken(CONFIG_FILE, format!("{error}; {RESTORE}"));
         let system = System::new(config.architecture, config.scaling, parameters).map_err(refused)?;
+        let companion = |of: config::CompanionConfig| {
+            let n = weights::expected(&of.architecture, 0)?.len();
+            let parameters = beside.by_ref().take(n).flatten().collect();
+            let system = System::new(of.architecture, of.scaling, parameters).map_err(refused)?;
+            let system = system.with_prior(of.prior).map_err(refused)?;
+            Ok(Companion { system, online: of.online, weight: of.weight })
+        };
+        let companions = config.companions.into_iter().map(companion).collect::<Result<_>>()?;
         let mut model = Self {
+            companions,
             system: system.with_prior(config.prior).map_err(refused)?,
             online: config.online,
             columns: config.columns,

@@ -9,7 +9,7 @@ use super::config::MemberRecord;
 use super::{CONFIG_FILE, RESTORE, WEIGHTS_FILE, broken};
 use crate::Result;
 use crate::generator::Role;
-use crate::model::Member;
+use crate::model::{Member, Model};
 use crate::system::{Architecture, System};
 
 const CODES_MEAN: &str = "codes.mean";
@@ -39,20 +39,41 @@ pub(super) fn expected(spec: &Architecture, n_members: usize) -> Result<Vec<Expe
     Ok(generator.chain(shared).chain(front).chain(codes).collect())
 }
 
-/// The file; F32, little endian.
-pub(super) fn write(model: &System, members: &[Member]) -> Result<Vec<u8>> {
-    let parameters = model.parameters();
-    let learned = model.tensors().into_iter().map(|tensor| {
+/// The tensors of each companion, under names of its own.
+pub(super) fn expected_of_companions(architectures: &[&Architecture]) -> Result<Vec<Vec<Expected>>> {
+    let one = |(k, spec): (usize, &&Architecture)| -> Result<Vec<Expected>> {
+        let named = |of: Expected| Expected { name: companion_name(k, &of.name), ..of };
+        Ok(expected(spec, 0)?.into_iter().map(named).collect())
+    };
+    architectures.iter().enumerate().map(one).collect()
+}
+
+fn companion_name(k: usize, name: &str) -> String {
+    format!("companion.{}.{name}", k + 1)
+}
+
+/// The tensors of a system.
+fn learned(system: &System) -> impl Iterator<Item = (String, Vec<usize>, Vec<u8>)> {
+    let parameters = system.parameters();
+    system.tensors().into_iter().map(move |tensor| {
         let bytes = to_le_bytes(parameters[tensor.range()].iter().copied());
         (tensor.name, tensor.shape, bytes)
-    });
+    })
+}
+
+/// The file; F32, little endian.
+pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
+    let members = &model.members;
     let code = |name: &str, of: fn(&Member) -> &[f64]| {
         let bytes = to_le_bytes(members.iter().flat_map(of).map(|&x| x as f32));
-        (name.to_owned(), vec![members.len(), model.d_code()], bytes)
+        (name.to_owned(), vec![members.len(), model.system.d_code()], bytes)
     };
     let codes = [code(CODES_MEAN, |m| &m.code_mean), code(CODES_STD_DEV, |m| &m.code_std_dev)];
     let codes = codes.into_iter().filter(|_| !members.is_empty());
-    let arrays: Vec<_> = learned.chain(codes).collect();
+    let beside = model.companions.iter().enumerate().flat_map(|(k, companion)| {
+        learned(&companion.system).map(move |(name, shape, bytes)| (companion_name(k, &name), shape, bytes))
+    });
+    let arrays: Vec<_> = learned(&model.system).chain(codes).chain(beside).collect();
     archive(&arrays, None).map_err(|error| broken(WEIGHTS_FILE, format!("cannot be written: {error}")))
 }
 

@@ -1,6 +1,8 @@
-//! What drives the base model: the inputs themselves, or what the front makes of them.
+//! What drives the base model: the inputs themselves, what the front makes of them, or they and a clock.
 
-use super::System;
+use std::ops::Range;
+
+use super::{Architecture, System};
 use crate::Result;
 use crate::base::emission::{Batch, Group, check_inputs};
 use crate::family::{Family, Signal};
@@ -12,7 +14,15 @@ use crate::kernel::Real;
 pub(crate) struct FrontState(pub(crate) Option<Vec<f32>>);
 
 impl System {
-    /// A family (in model units) arranged for scoring.
+    /// A family (data units) as the base model or the front before it meets it: in model units, with the clock beside its inputs.
+    ///
+    /// # Errors
+    /// As [`Scaling::apply`](crate::family::Scaling::apply).
+    pub fn in_model_units(&self, family: &Family) -> Result<Family> {
+        self.spec.with_clock(self.scaling.apply(family)?)
+    }
+
+    /// A family (as [`System::in_model_units`] gives it) arranged for scoring.
     #[must_use]
     pub fn batch<R: Real>(&self, family: &Family) -> Batch<R> {
         match self.seed_steps() {
@@ -26,7 +36,8 @@ impl System {
         self.spec.front.map_or(0, |front| front.seed_steps())
     }
 
-    /// What drives the base model, given inputs in model units, from `state` on, which is left where the inputs end.
+    /// What drives the base model in these steps, given their inputs in model units; `state` is where the front is before them, and is
+    /// left where they end.
     ///
     /// `seed` are the first outputs of the sequence (model units), for fronts that encode them; it counts at the
     /// beginning only.
@@ -36,9 +47,14 @@ impl System {
     pub(crate) fn drive(
         &self,
         inputs: Option<Signal>,
+        steps: Range<usize>,
         seed: Option<&Signal>,
         state: &mut FrontState,
     ) -> Result<Option<Signal>> {
+        if let Some(clock) = self.spec.clock {
+            check_inputs(inputs.as_ref(), steps.len(), self.d_input())?;
+            return clock.beside(inputs.as_ref(), steps).map(Some);
+        }
         let Some(front) = self.spec.front else { return Ok(inputs) };
         check_inputs(inputs.as_ref(), 0, front.d_input)?;
         let Some(inputs) = inputs else { return Ok(None) };
@@ -63,7 +79,7 @@ impl System {
         check_inputs(inputs, outputs.n_time(), self.d_input())?;
         let mut state = FrontState::default();
         let inputs = inputs.map(|inputs| inputs.slice(0..outputs.n_time()));
-        let drive = self.drive(inputs, Some(outputs), &mut state)?;
+        let drive = self.drive(inputs, 0..outputs.n_time(), Some(outputs), &mut state)?;
         let mut group = Group::single(outputs, drive.as_ref(), self.base().d_input())?;
         group.set_apart(self.seed_steps());
         Ok((group, state))
@@ -75,6 +91,14 @@ impl System {
     /// Outputs that are infinite (NaN is a missing one); inputs shorter than the outputs or of the wrong width.
     pub fn group<R: Real>(&self, outputs: &Signal, inputs: Option<&Signal>) -> Result<Group<R>> {
         self.group_with_front(outputs, inputs).map(|(group, _)| group)
+    }
+}
+
+impl Architecture {
+    /// A family (model units) with the clock, if there is one, beside its inputs.
+    pub(crate) fn with_clock(&self, family: Family) -> Result<Family> {
+        let Some(clock) = self.clock else { return Ok(family) };
+        family.with_inputs_from(|inputs, n_time| clock.beside(inputs, 0..n_time))
     }
 }
 

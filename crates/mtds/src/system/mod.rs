@@ -5,6 +5,7 @@
 //! sum of them), [`System::own_gradient`] (the same where every sequence has codes of its own), [`System::simulate`]
 //! (predicted outputs). The engine that the system holds does them (`engine`).
 
+mod clock;
 mod driven;
 mod initialise;
 mod operations;
@@ -13,6 +14,7 @@ mod spec;
 pub use crate::engine::{
     CodeScores, Codes, Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, Rollout, Weights,
 };
+pub use clock::Clock;
 pub(crate) use driven::FrontState;
 pub use spec::Architecture;
 
@@ -128,7 +130,7 @@ impl System {
         &self.scaling
     }
 
-    /// Width of the inputs; 0 for none. Behind a front the base model has others.
+    /// Width of the inputs that a sequence comes with; 0 for none. Behind a front or beside a clock the base model has others.
     #[must_use]
     pub fn d_input(&self) -> usize {
         self.spec.d_input()

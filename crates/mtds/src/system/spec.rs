@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Clock;
 use crate::base::Base;
 use crate::front::{Front, FrontStart};
 use crate::generator::{Activation, FeatureMap, Hidden, Layout, Network, Role, Skip};
@@ -13,6 +14,9 @@ pub struct Architecture {
     /// The network before the base model, if there is one: its bottleneck then is the base model's input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front: Option<Front>,
+    /// The clock beside the inputs, if there is one: its functions are the last inputs of the base model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
     /// The base model.
     pub base: Base,
     /// Roles that differ from the base model's defaults, by block name.
@@ -33,7 +37,7 @@ impl Architecture {
             skip: Skip::None,
             d_out: adapted_len(&base, &[]),
         };
-        Self { front: None, base, roles: vec![], network }
+        Self { front: None, clock: None, base, roles: vec![], network }
     }
 
     /// One system for all sequences: no code, and every block that a code would adapt is shared.
@@ -51,10 +55,18 @@ impl Architecture {
         self
     }
 
-    /// Width of the inputs; 0 for none.
+    /// Puts a clock beside the inputs of the base model, which has as many inputs more as the clock has functions.
+    #[must_use]
+    pub fn clocked(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Width of the inputs that a sequence comes with; 0 for none.
     #[must_use]
     pub fn d_input(&self) -> usize {
-        self.front.map_or(self.base.d_input(), |front| front.d_input)
+        let functions = self.clock.map_or(0, |clock| clock.functions);
+        self.front.map_or(self.base.d_input().saturating_sub(functions), |front| front.d_input)
     }
 
     /// Gives a block of θ another role.
@@ -120,6 +132,7 @@ impl Architecture {
     pub fn layout(&self) -> Result<Layout> {
         self.base.validate()?;
         self.check_front()?;
+        self.check_clock()?;
         if let Some(l) = self.network.hidden.iter().position(|h| h.width == 0) {
             return Err(Error::setting("hidden", format!("layer {} has no units", l + 1)));
         }
@@ -161,6 +174,21 @@ impl Architecture {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl Architecture {
+    fn check_clock(&self) -> Result<()> {
+        let Some(clock) = self.clock else { return Ok(()) };
+        clock.validate()?;
+        if self.front.is_some() {
+            return Err(Error::setting("clock", "found one behind a network; leave out one of the two"));
+        }
+        if self.base.d_input() < clock.functions {
+            let expected = format!("at least {}, the functions of the clock", clock.functions);
+            return Err(Error::shape("inputs of the base model", expected, self.base.d_input()));
+        }
+        Ok(())
     }
 }
 

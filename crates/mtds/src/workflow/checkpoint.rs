@@ -1,7 +1,7 @@
 //! A fit between two steps, as bytes.
 //!
 //! ```text
-//! "mtds fit 3\n" · u64 length · JSON of all but the candidate that is being learned · its checkpoint, if there is one
+//! "mtds fit 4\n" · u64 length · JSON of all but the candidate that is being learned · its checkpoint, if there is one
 //! ```
 
 use super::Fit;
@@ -11,7 +11,7 @@ use crate::learn::CourseCheckpoint;
 use crate::model::DataColumns;
 use crate::{Error, Result};
 
-const MAGIC: &[u8] = b"mtds fit 3\n";
+const MAGIC: &[u8] = b"mtds fit 4\n";
 
 fn broken(why: impl Into<String>) -> Error {
     Error::Store { file: "checkpoint".into(), why: why.into() }
@@ -72,8 +72,8 @@ fn check(fit: &Fit, family: &Family, state: &State) -> Result<()> {
     if family.fingerprint() != state.fingerprint {
         return other("data", "other data".into());
     }
-    if let Some(key) = fit.wishes.differing(&state.choices).first() {
-        let was = state.reasons.iter().find(|choice| choice.key == *key);
+    if let Some(key) = fit.wishes.differing(&state.structures[0].choices).first() {
+        let was = state.structures[0].reasons.iter().find(|choice| choice.key == *key);
         return other(key, was.map_or_else(String::new, |choice| choice.value.to_string()));
     }
     if !fit.select_code.is_empty() && fit.select_code != state.select_code {

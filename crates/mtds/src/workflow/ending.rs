@@ -3,14 +3,14 @@
 use super::fitting::{Candidate, FitProgress, FitStage, State};
 use super::parts::Parts;
 use super::{CalibrationRecord, Fit, FitRecord, NewMembersRecord, PriorRecord, Reason};
-use super::{SelectionRow, selection};
+use super::{SelectionRow, StructureRow, selection};
 use crate::evaluate::{
     Baseline, BaselineSettings, Following, Forecaster, Origins, ScoreRow, Updates, evaluate,
 };
 use crate::family::Family;
 use crate::infer::{Followed, Tracker};
 use crate::learn::{Calibration, Choices, ChosenPrior, Control, NewMembers, Wishes};
-use crate::model::{CardScore, DataColumns, Member, Model, Provenance};
+use crate::model::{CardScore, Companion, DataColumns, Member, Model, Provenance};
 use crate::random::Stream;
 use crate::system::{Architecture, System};
 use crate::{Error, Result};
@@ -162,19 +162,26 @@ impl Ending<'_> {
         &self,
         (fit, family): (&Fit, &Family),
         state: &State,
-        (system, candidate, selection): (System, &Candidate, Vec<SelectionRow>),
+        found: Found<'_>,
     ) -> Result<Model> {
+        let Found { system, candidate, companions, selection, structures } = found;
+        let chosen = &state.structures[candidate.task.structure];
         let members = state.members.clone().unwrap_or_default();
         let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
         let n_seq = |part: &Option<Family>| part.as_ref().map_or(0, Family::n_seq);
         let record = FitRecord {
-            settings: Wishes::from(self.choices.clone()),
-            reasons: state
+            // Of a comparison what was asked for is what makes it again; of one structure, every setting.
+            settings: match self.choices.compare {
+                true => Wishes { compare: Some(true), ..fit.wishes.clone() },
+                false => Wishes::from(self.choices.clone()),
+            },
+            reasons: chosen
                 .reasons
                 .iter()
                 .map(|choice| Reason { key: choice.key.clone(), why: choice.why.clone() })
                 .collect(),
             selection,
+            structures,
             new_members: NewMembersRecord {
                 prior: candidate.prior.as_ref().map(PriorRecord::from).unwrap_or_default(),
                 calibration: candidate.calibration.clone().unwrap_or_default(),
@@ -192,6 +199,7 @@ impl Ending<'_> {
         };
         Ok(Model {
             system,
+            companions,
             online: self.choices.online(),
             columns: DataColumns {
                 outputs: family.output_names().to_vec(),
@@ -208,9 +216,20 @@ impl Ending<'_> {
     }
 }
 
+/// What a fit found.
+pub(super) struct Found<'a> {
+    /// The system that codes are those of.
+    pub(super) system: System,
+    pub(super) candidate: &'a Candidate,
+    /// Those that forecast beside it.
+    pub(super) companions: Vec<Companion>,
+    pub(super) selection: Vec<SelectionRow>,
+    pub(super) structures: Vec<StructureRow>,
+}
+
 /// Says that a stage begins.
 fn announce(stage: FitStage, observer: &mut Observer<'_>) -> Result<()> {
-    match observer(&FitProgress { stage, done: 0, all: 0, step: None }) {
+    match observer(&FitProgress { stage, done: 0, all: 0, part: (0, 1), step: None }) {
         Control::Stop => Err(Error::Stopped),
         Control::Continue => Ok(()),
     }
@@ -218,7 +237,9 @@ fn announce(stage: FitStage, observer: &mut Observer<'_>) -> Result<()> {
 
 /// Sequences done and sequences in all, as progress of a stage.
 fn told<'o>(stage: FitStage, observer: &'o mut Observer<'_>) -> impl FnMut(usize, usize) -> Control + 'o {
-    move |done, all| observer(&FitProgress { stage, done: done as u64, all: all as u64, step: None })
+    move |done, all| {
+        observer(&FitProgress { stage, done: done as u64, all: all as u64, part: (0, 1), step: None })
+    }
 }
 
 impl From<&ChosenPrior> for PriorRecord {

@@ -3,19 +3,23 @@
 use serde::{Deserialize, Serialize};
 
 use super::parts::Parts;
-use super::{CalibrationRecord, Fit, ending, selection};
-use crate::evaluate::ScoreRow;
+use super::{CalibrationRecord, Fit, StructureRow, comparison, ending, selection};
+use crate::evaluate::{Following, Forecaster, ScoreRow, Updates};
 use crate::family::Family;
 use crate::learn::{
     self, Choice, Choices, ChosenPrior, Control, CourseCheckpoint, CourseData, Facts, LearnedBeliefs,
-    Learner, RunEnd, StageRecord, Wishes,
+    Learner, RunEnd, StageRecord, Structure, Wishes,
 };
-use crate::model::{DataColumns, Member, Model};
-use crate::system::Architecture;
+use crate::model::{Companion, DataColumns, Member, Model};
+use crate::random::Stream;
+use crate::system::{Architecture, System};
 use crate::{Error, Result};
 
 /// Share of the sequences that is kept apart to choose the length of the code by, unless another is asked for.
 const SELECTION: f64 = 0.2;
+
+/// Weight below which a structure is left out of the forecasts: each of its systems takes time.
+const NEGLIGIBLE: f64 = 0.03;
 
 /// What a fit is busy with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,8 @@ pub struct FitProgress<'a> {
     pub done: u64,
     /// Steps or sequences of this stage.
     pub all: u64,
+    /// Which of how many systems this is about, counted from 0.
+    pub part: (usize, usize),
     /// The step of learning that was just taken.
     pub step: Option<&'a learn::Progress>,
 }
@@ -51,7 +57,8 @@ pub struct FitProgress<'a> {
 pub struct Fitting {
     fit: Fit,
     family: Family,
-    parts: Parts,
+    /// The family as each fold divides it; one where nothing is compared.
+    parts: Vec<Parts>,
     pub(super) state: State,
     learner: Option<Learner>,
 }
@@ -65,12 +72,14 @@ pub(super) struct State {
     pub(super) fingerprint: String,
     /// Where the family was read from.
     pub(super) columns: DataColumns,
-    pub(super) choices: Choices,
-    pub(super) reasons: Vec<Choice>,
+    /// Structures that are learned; the first where nothing is compared.
+    pub(super) structures: Vec<Chosen>,
     /// Lengths of the code to choose from; empty to take the one of `choices`.
     pub(super) select_code: Vec<usize>,
-    /// What was learned so far, in the order of the lengths.
+    /// What was learned so far, in the order of the lengths, or fold by fold of the structures.
     pub(super) candidates: Vec<Candidate>,
+    /// How much each structure counts, and how it did.
+    pub(super) compared: Option<(Vec<f64>, Vec<StructureRow>)>,
     /// Codes of the members under the chosen one.
     pub(super) members: Option<Vec<Member>>,
     /// Its forecasts.
@@ -80,11 +89,29 @@ pub(super) struct State {
     pub(super) course: Option<CourseCheckpoint>,
 }
 
+/// A structure with every setting, and why each is what it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Chosen {
+    pub(super) name: String,
+    pub(super) choices: Choices,
+    pub(super) reasons: Vec<Choice>,
+}
+
+/// What is learned: which structure, with which length of the code, from which part of the family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Task {
+    pub(super) structure: usize,
+    pub(super) code: usize,
+    pub(super) fold: usize,
+}
+
 /// A system that is learned; what is not known of it yet is `None`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Candidate {
-    pub(super) code: usize,
+    pub(super) task: Task,
     pub(super) parameters: Vec<f32>,
     pub(super) status: RunEnd,
     pub(super) best_validation: Option<f64>,
@@ -114,7 +141,8 @@ impl Fitting {
         if selects {
             wishes.code = fit.select_code.first().copied();
         }
-        let (choices, mut reasons) = Choices::resolve(&wishes, &Facts::of(family), fit.base.as_ref())?;
+        let facts = Facts::of(family);
+        let (choices, mut reasons) = Choices::resolve(&wishes, &facts, fit.base.as_ref())?;
         if fit.wishes.selection.is_none() && selects {
             explain(&mut reasons, "selection", "to compare lengths of the code by");
         }
@@ -125,14 +153,24 @@ impl Fitting {
                 &format!("chosen from {:?} by sequences kept apart", fit.select_code),
             );
         }
+        let structures = match choices.compare {
+            false => vec![Chosen { name: "as chosen".to_owned(), choices, reasons }],
+            true => {
+                let resolved = |structure: Structure| {
+                    let (choices, reasons) = Choices::resolve(&structure.wishes, &facts, fit.base.as_ref())?;
+                    Ok(Chosen { name: structure.name.to_owned(), choices, reasons })
+                };
+                Structure::all(&wishes, &facts).into_iter().map(resolved).collect::<Result<_>>()?
+            }
+        };
         let state = State {
             seed: fit.seed,
             fingerprint: family.fingerprint(),
             columns: fit.columns.clone(),
-            choices,
-            reasons,
+            structures,
             select_code: fit.select_code.clone(),
             candidates: vec![],
+            compared: None,
             members: None,
             judged: None,
             course: None,
@@ -141,7 +179,10 @@ impl Fitting {
     }
 
     pub(super) fn with(fit: &Fit, family: &Family, state: State) -> Result<Self> {
-        let parts = Parts::of(family, &state.choices, state.seed)?;
+        let choices = &state.structures[0].choices;
+        let folds = if choices.compare { Structure::folds(&Facts::of(family)) } else { 1 };
+        let part = |fold| Parts::of(family, choices, (state.seed, fold));
+        let parts = (0..folds).map(part).collect::<Result<_>>()?;
         Ok(Self { fit: fit.clone(), family: family.clone(), parts, state, learner: None })
     }
 
@@ -151,16 +192,22 @@ impl Fitting {
         self.state.seed
     }
 
-    /// Every setting of the fit.
+    /// Every setting of the fit; of the first structure, where several are compared.
     #[must_use]
     pub fn choices(&self) -> &Choices {
-        &self.state.choices
+        &self.state.structures[0].choices
     }
 
-    /// Every setting with its reason.
+    /// Every setting with its reason; of the first structure, where several are compared.
     #[must_use]
     pub fn reasons(&self) -> &[Choice] {
-        &self.state.reasons
+        &self.state.structures[0].reasons
+    }
+
+    /// Names of the structures that are compared, and from how many parts of the family each is learned.
+    #[must_use]
+    pub fn structures(&self) -> (Vec<&str>, usize) {
+        (self.state.structures.iter().map(|chosen| chosen.name.as_str()).collect(), self.parts.len())
     }
 
     /// Goes on until the model is there, or until `observer` stops it: then `None`, and another call goes on. Learning goes on from
@@ -176,65 +223,156 @@ impl Fitting {
     }
 
     fn go_on(&mut self, observer: &mut dyn FnMut(&FitProgress) -> Control) -> Result<Model> {
-        for (i, code) in self.codes().into_iter().enumerate() {
+        let tasks = self.tasks();
+        let n_tasks = tasks.len();
+        for (i, task) in tasks.into_iter().enumerate() {
+            let mut observer = |heard: &FitProgress| observer(&FitProgress { part: (i, n_tasks), ..*heard });
             if i == self.state.candidates.len() {
-                let learned = self.learn(code, observer)?;
+                let learned = self.learn(task, &mut observer)?;
                 self.state.candidates.push(learned);
             }
-            let architecture = self.architecture(code)?;
-            let choices = Choices { code, ..self.state.choices.clone() };
-            let ending = ending::Ending { choices: &choices, parts: &self.parts, seed: self.state.seed };
-            ending.complete(architecture, &mut self.state.candidates[i], observer)?;
+            let (architecture, choices) = (self.architecture(task)?, self.choices_of(task));
+            let ending = self.ending(&choices, task);
+            let mut candidate = self.state.candidates[i].clone();
+            let completed = ending.complete(architecture, &mut candidate, &mut observer);
+            self.state.candidates[i] = candidate;
+            completed?;
         }
+        if self.state.compared.is_none() {
+            self.state.compared = Some(self.compared()?);
+        }
+        let (weights, structures) = self.state.compared.clone().unwrap_or_default();
         let (chosen, selection) = selection::choose(&self.state.candidates);
+        let chosen = match self.state.select_code.is_empty() {
+            true => self.leader(&weights),
+            false => chosen,
+        };
         let candidate = self.state.candidates[chosen].clone();
-        let architecture = self.architecture(candidate.code)?;
-        let choices = Choices { code: candidate.code, ..self.state.choices.clone() };
-        let ending = ending::Ending { choices: &choices, parts: &self.parts, seed: self.state.seed };
-        let system = ending.system(architecture, &candidate)?;
+        let (system, choices) = (self.system(&candidate)?, self.choices_of(candidate.task));
+        let companions = match weights.len() {
+            0 => vec![],
+            _ => self.companions(chosen, &weights)?,
+        };
         if self.state.members.is_none() {
+            let ending = self.ending(&choices, candidate.task);
             self.state.members = Some(ending.members(&system, &self.family, observer)?);
         }
         if self.state.judged.is_none() {
+            let ending = self.ending(&choices, candidate.task);
             self.state.judged = Some(ending.judged(&system, observer)?);
         }
-        ending.model((&self.fit, &self.family), &self.state, (system, &candidate, selection))
+        let ending = self.ending(&choices, candidate.task);
+        let found = ending::Found { system, candidate: &candidate, companions, selection, structures };
+        ending.model((&self.fit, &self.family), &self.state, found)
     }
 
-    /// The lengths of the code that are learned, in order.
-    fn codes(&self) -> Vec<usize> {
-        match self.state.select_code.is_empty() {
-            true => vec![self.state.choices.code],
-            false => self.state.select_code.clone(),
+    /// What is learned, in order.
+    fn tasks(&self) -> Vec<Task> {
+        if !self.state.select_code.is_empty() {
+            let task = |&code: &usize| Task { structure: 0, code, fold: 0 };
+            return self.state.select_code.iter().map(task).collect();
         }
+        let n = self.state.structures.len();
+        let task = |k: usize| {
+            let structure = k % n;
+            Task { structure, code: self.state.structures[structure].choices.code, fold: k / n }
+        };
+        (0..n * self.parts.len()).map(task).collect()
     }
 
-    fn architecture(&self, code: usize) -> Result<Architecture> {
-        let choices = Choices { code, ..self.state.choices.clone() };
-        choices.architecture((self.family.d_obs(), self.family.d_input()), self.fit.base.as_ref())
+    /// The settings of a task.
+    fn choices_of(&self, task: Task) -> Choices {
+        Choices { code: task.code, ..self.state.structures[task.structure].choices.clone() }
     }
 
-    fn learn(&mut self, code: usize, observer: &mut dyn FnMut(&FitProgress) -> Control) -> Result<Candidate> {
+    /// The seed of a task: folds have random numbers of their own.
+    fn seed_of(&self, task: Task) -> u64 {
+        self.state.seed.wrapping_add((task.fold as u64) << 32)
+    }
+
+    fn ending<'a>(&'a self, choices: &'a Choices, task: Task) -> ending::Ending<'a> {
+        ending::Ending { choices, parts: &self.parts[task.fold], seed: self.seed_of(task) }
+    }
+
+    fn architecture(&self, task: Task) -> Result<Architecture> {
+        let sizes = (self.family.d_obs(), self.family.d_input(), self.family.max_time());
+        self.choices_of(task).architecture(sizes, self.fit.base.as_ref())
+    }
+
+    /// The system of a candidate of which everything is known.
+    fn system(&self, candidate: &Candidate) -> Result<System> {
+        let choices = self.choices_of(candidate.task);
+        self.ending(&choices, candidate.task).system(self.architecture(candidate.task)?, candidate)
+    }
+
+    /// How much each structure counts, by the members that each fold held out; nothing where none is compared.
+    fn compared(&self) -> Result<(Vec<f64>, Vec<StructureRow>)> {
+        if self.parts.len() == 1 {
+            return Ok(Default::default());
+        }
+        let scaling = self.choices().scaling.scaling(&self.parts[0].pieces)?;
+        let scales: Vec<f64> = (0..self.family.d_obs()).map(|c| scaling.scale(c)).collect();
+        let mut terms = vec![];
+        for (fold, parts) in self.parts.iter().enumerate() {
+            let Some(held_out) = &parts.held_out else { continue };
+            let of_fold = self.state.candidates.iter().filter(|candidate| candidate.task.fold == fold);
+            let following = of_fold.map(|candidate| self.following(candidate)).collect::<Result<Vec<_>>>()?;
+            let structures: Vec<&dyn Forecaster> =
+                following.iter().map(|one| one as &dyn Forecaster).collect();
+            terms.extend(comparison::all_terms(&structures, held_out, &held_out.observed(), &scales)?);
+        }
+        let names: Vec<String> = self.state.structures.iter().map(|chosen| chosen.name.clone()).collect();
+        Ok(comparison::weigh(&names, &terms))
+    }
+
+    fn following(&self, candidate: &Candidate) -> Result<Following> {
+        Ok(Following {
+            system: self.system(candidate)?,
+            online: self.choices_of(candidate.task).online(),
+            updates: Updates::Few,
+            random: (self.seed_of(candidate.task), Stream::Judge),
+        })
+    }
+
+    /// The candidate that codes are those of: of the structure that counts most, and the first fold.
+    fn leader(&self, weights: &[f64]) -> usize {
+        (1..weights.len()).fold(0, |best, v| if weights[v] > weights[best] { v } else { best })
+    }
+
+    /// All other candidates, and how much each counts where that one counts 1.
+    fn companions(&self, leader: usize, weights: &[f64]) -> Result<Vec<Companion>> {
+        let weight = |candidate: &Candidate| weights[candidate.task.structure];
+        let own = weight(&self.state.candidates[leader]);
+        let others = self.state.candidates.iter().enumerate().filter(|(i, _)| *i != leader);
+        let kept = others.filter(|(_, candidate)| weight(candidate) >= NEGLIGIBLE);
+        kept.map(|(_, candidate)| {
+            let online = self.choices_of(candidate.task).online();
+            Ok(Companion { system: self.system(candidate)?, online, weight: weight(candidate) / own })
+        })
+        .collect()
+    }
+
+    fn learn(&mut self, task: Task, observer: &mut dyn FnMut(&FitProgress) -> Control) -> Result<Candidate> {
         let mut learner = match self.learner.take() {
             Some(learner) => learner,
-            None => self.learner(code)?,
+            None => self.learner(task)?,
         };
         let ended = take_steps(&mut learner, observer);
-        let candidate = ended.and_then(|()| learned(code, &mut learner));
+        let candidate = ended.and_then(|()| learned(task, &mut learner));
         if candidate.is_err() {
             self.learner = Some(learner); // what was learned so far can still be had
         }
         candidate
     }
 
-    fn learner(&mut self, code: usize) -> Result<Learner> {
-        let architecture = self.architecture(code)?;
-        let choices = Choices { code, ..self.state.choices.clone() };
-        let course = choices.course(&architecture.base)?;
+    fn learner(&mut self, task: Task) -> Result<Learner> {
+        let architecture = self.architecture(task)?;
+        let course = self.choices_of(task).course(&architecture.base)?;
+        let parts = &self.parts[task.fold];
         let data = CourseData {
-            family: self.parts.pieces.clone(),
-            held_out: self.parts.held_out_pieces.clone(),
-            seed: self.state.seed,
+            family: parts.pieces.clone(),
+            held_out: parts.held_out_pieces.clone(),
+            seed: self.seed_of(task),
         };
         match self.state.course.take() {
             Some(from) => Learner::resume(course, architecture, data, from),
@@ -263,10 +401,16 @@ fn take_steps(learner: &mut Learner, observer: &mut dyn FnMut(&FitProgress) -> C
             learn::Stage::Refine | learn::Stage::Variational => FitStage::Learning,
         };
         let (done, all) = learner.steps();
-        let mut wish = observer(&FitProgress { stage, done, all, step: None });
+        let mut wish = observer(&FitProgress { stage, done, all, part: (0, 1), step: None });
         if wish == Control::Continue {
             let status = learner.run(&mut |step| {
-                wish = observer(&FitProgress { stage, done: step.step, all: step.steps, step: Some(step) });
+                wish = observer(&FitProgress {
+                    stage,
+                    done: step.step,
+                    all: step.steps,
+                    part: (0, 1),
+                    step: Some(step),
+                });
                 wish
             })?;
             if status != RunEnd::Interrupted {
@@ -279,12 +423,12 @@ fn take_steps(learner: &mut Learner, observer: &mut dyn FnMut(&FitProgress) -> C
     }
 }
 
-fn learned(code: usize, learner: &mut Learner) -> Result<Candidate> {
+fn learned(task: Task, learner: &mut Learner) -> Result<Candidate> {
     let Some(fitted) = learner.fitted()? else {
         return Err(Error::setting("refine_steps", "learning ended before its first step"));
     };
     Ok(Candidate {
-        code,
+        task,
         parameters: fitted.model.parameters().to_vec(),
         status: fitted.outcome.status,
         best_validation: fitted.outcome.best_validation,

@@ -8,12 +8,14 @@
 //! The same family, settings and seed give the same bits, wherever the road is taken and however often it is interrupted.
 
 mod checkpoint;
+mod comparison;
 mod ending;
 mod fitting;
 mod parts;
 mod record;
 mod selection;
 
+pub use comparison::StructureRow;
 pub use fitting::{FitProgress, FitStage, Fitting};
 pub use record::{CalibrationRecord, FitRecord, NewMembersRecord, PriorRecord, Reason};
 pub use selection::SelectionRow;

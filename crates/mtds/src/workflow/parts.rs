@@ -20,14 +20,14 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Divides and cuts.
+    /// Divides and cuts, with those held out that this fold has.
     ///
     /// # Errors
     /// Too few sequences for every part.
-    pub(super) fn of(family: &Family, choices: &Choices, seed: u64) -> Result<Self> {
+    pub(super) fn of(family: &Family, choices: &Choices, (seed, fold): (u64, usize)) -> Result<Self> {
         let plan =
             SplitPlan { validation: choices.validation, test: choices.selection, strata: Strata::Whole };
-        let split = plan.split(family, seed)?;
+        let split = plan.fold(family, seed, fold)?;
         let part = |numbers: &[usize]| match numbers {
             [] => Ok(None),
             _ => family.subset(numbers).map(Some),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SelectionRow;
+use super::{SelectionRow, StructureRow};
 use crate::evaluate::ScoreRow;
 use crate::learn::{CalibrationTrial, CodeUsage, PriorTrial, RunEnd, StageRecord, Wishes};
 use crate::predict::Explained;
@@ -17,6 +17,9 @@ pub struct FitRecord {
     pub reasons: Vec<Reason>,
     /// Lengths of the code that were compared; empty where one was asked for or chosen by a rule.
     pub selection: Vec<SelectionRow>,
+    /// Structures that were compared, and how much each counts in the forecasts; empty where one was chosen by rules or asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub structures: Vec<StructureRow>,
     /// What held-out sequences decided about new members.
     pub new_members: NewMembersRecord,
     /// Forecasts of sequences that learning did not see; empty where there are none.

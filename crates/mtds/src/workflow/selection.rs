@@ -58,11 +58,11 @@ pub(super) fn choose(candidates: &[Candidate]) -> (usize, Vec<SelectionRow>) {
     };
     let is_close = |&i: &usize| behind(i).is_some_and(|by| by.mean <= by.std_error.unwrap_or(0.0));
     let close = (0..candidates.len()).filter(is_close);
-    let chosen = close.min_by_key(|&i| candidates[i].code).unwrap_or(best);
+    let chosen = close.min_by_key(|&i| candidates[i].task.code).unwrap_or(best);
     let row = |i: usize| {
         let (own, behind) = (Estimate::of(apart(i))?, behind(i)?);
         Some(SelectionRow {
-            code: candidates[i].code,
+            code: candidates[i].task.code,
             log_likelihood: own.mean,
             std_error: own.std_error,
             behind: behind.mean,

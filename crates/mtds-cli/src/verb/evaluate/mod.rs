@@ -222,7 +222,7 @@ impl Arguments {
             progress.end();
             found
         };
-        let ours = score("this model", &model.following(self.common.seed()), progress)?;
+        let ours = score("this model", &model.following(self.common.seed())?, progress)?;
         let own = |evaluated: &Evaluated| Compared { row: evaluated.row.clone(), model_less: None };
         let mut rows: Vec<Compared> = ours.iter().map(own).collect();
         for &baseline in against {

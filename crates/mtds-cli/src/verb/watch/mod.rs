@@ -190,7 +190,7 @@ impl<'a> Watch<'a> {
             None => Snapshot::fresh(name, asked.common.seed(), asked.online(model)),
         };
         stand.check(asked)?;
-        let mut series = AllSeries::new(&model.system, stand.online.clone(), stand.seed);
+        let mut series = AllSeries::new(model, &stand.online, stand.seed)?;
         let stored = std::mem::take(&mut stand.series);
         series.restore(stored).context("the snapshot does not fit the model")?;
         if let Some(path) = &asked.restore {

@@ -3,17 +3,16 @@
 use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
 use anyhow::{Result, bail};
+use mtds::parts::Ensemble;
 use mtds::random::{Stream, stream};
-use mtds::{Forecast, Online, Signal, System, Tracker, TrackerState};
+use mtds::{EnsembleTracker, Forecast, Model, Online, Signal, TrackerState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// One sequence.
 struct Series {
-    tracker: Tracker,
-    /// Values observed of each output.
-    n_values: Vec<u64>,
+    tracker: EnsembleTracker,
     time: Option<Value>,
 }
 
@@ -21,23 +20,27 @@ struct Series {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredSeries {
-    tracker: TrackerState,
-    n_values: Vec<u64>,
+    /// One for each system of the model.
+    trackers: Vec<TrackerState>,
+    /// Values observed of each output.
+    n_values: Vec<usize>,
     time: Option<Value>,
 }
 
 /// All sequences.
 pub(super) struct AllSeries {
-    model: System,
-    online: Online,
+    ensemble: Ensemble,
     seed: u64,
     by_name: BTreeMap<String, Series>,
 }
 
 impl AllSeries {
     /// None yet.
-    pub(super) fn new(model: &System, online: Online, seed: u64) -> Self {
-        Self { model: model.clone(), online, seed, by_name: BTreeMap::new() }
+    ///
+    /// # Errors
+    /// Inference settings that do not fit the model.
+    pub(super) fn new(model: &Model, online: &Online, seed: u64) -> Result<Self> {
+        Ok(Self { ensemble: model.ensemble(online)?, seed, by_name: BTreeMap::new() })
     }
 
     /// Those of a snapshot.
@@ -45,12 +48,9 @@ impl AllSeries {
     /// # Errors
     /// A state that does not fit the model.
     pub(super) fn restore(&mut self, stored: BTreeMap<String, StoredSeries>) -> Result<()> {
-        for (name, StoredSeries { tracker, n_values, time }) in stored {
-            if n_values.len() != self.model.base().d_obs() {
-                bail!("series `{name}`: counts {} outputs, the model has others", n_values.len());
-            }
-            let tracker = Tracker::restore(&self.model, tracker)?;
-            self.by_name.insert(name, Series { tracker, n_values, time });
+        for (name, StoredSeries { trackers, n_values, time }) in stored {
+            let tracker = EnsembleTracker::restore(&self.ensemble, (trackers, n_values))?;
+            self.by_name.insert(name, Series { tracker, time });
         }
         Ok(())
     }
@@ -58,8 +58,8 @@ impl AllSeries {
     /// As they are to be stored.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
         let one = |(name, series): (&String, &Series)| {
-            let (n_values, time) = (series.n_values.clone(), series.time.clone());
-            (name.clone(), StoredSeries { tracker: series.tracker.state(), n_values, time })
+            let ((trackers, n_values), time) = (series.tracker.states(), series.time.clone());
+            (name.clone(), StoredSeries { trackers, n_values, time })
         };
         self.by_name.iter().map(one).collect()
     }
@@ -70,8 +70,8 @@ impl AllSeries {
 
     /// Sizes of a line.
     pub(super) fn widths(&self, horizon: usize) -> Widths {
-        let base = self.model.base();
-        Widths { outputs: base.d_obs(), inputs: self.model.d_input(), horizon }
+        let system = &self.ensemble.candidates()[0].model;
+        Widths { outputs: system.base().d_obs(), inputs: system.d_input(), horizon }
     }
 
     /// Takes one step and says what is known then. On an error the sequence is as it was.
@@ -88,9 +88,8 @@ impl AllSeries {
         }
         if is_new {
             let random = stream(self.seed, Stream::Series(fnv(seen.series.as_bytes()) >> 1));
-            let tracker = Tracker::new(&self.model, self.online.clone(), random)?;
-            let n_values = vec![0; seen.outputs.len()];
-            self.by_name.insert(seen.series.clone(), Series { tracker, n_values, time: None });
+            let tracker = EnsembleTracker::new(&self.ensemble, random)?;
+            self.by_name.insert(seen.series.clone(), Series { tracker, time: None });
         }
         let Some(series) = self.by_name.get_mut(&seen.series) else { bail!("no such series") };
         let answer = series.observe(seen, asked);
@@ -116,8 +115,6 @@ impl Series {
     fn observe(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {
         self.check_time(seen)?;
         self.tracker.observe(&seen.outputs, &seen.inputs)?;
-        let values = seen.outputs.iter().map(|y| u64::from(!y.is_nan()));
-        self.n_values.iter_mut().zip(values).for_each(|(n, seen)| *n += seen);
         self.time.clone_from(&seen.time);
         let mut answer = self.posterior();
         if asked.horizon > 0 {
@@ -139,23 +136,15 @@ impl Series {
     /// What is known of the code.
     fn posterior(&self) -> Value {
         let Some(posterior) = self.tracker.posterior() else { return json!({}) };
-        let k = self.tracker.model().d_code();
+        let k = self.tracker.trackers()[0].model().d_code();
         let quality = posterior.diagnostics();
         json!({
             "n": self.tracker.n_observed_steps(),
             "z": { "mean": &posterior.mean()[..k], "sd": &posterior.std_dev()[..k] },
-            "log_evidence": self.log_evidence(),
+            "log_evidence": self.tracker.log_evidence(),
             "ess": quality.ess,
             "status": quality.status,
         })
-    }
-
-    /// log p(y_{1:t}) in data units.
-    fn log_evidence(&self) -> Option<f64> {
-        let scaling = self.tracker.model().scaling();
-        let counts = self.n_values.iter().enumerate();
-        let log_jacobian: f64 = counts.map(|(d, &n)| n as f64 * scaling.scale(d).ln()).sum();
-        Some(self.tracker.log_evidence()? - log_jacobian)
     }
 
     fn forecast(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {

@@ -74,6 +74,16 @@ impl Curves {
         t.min(self.n_time - 1)
     }
 
+    /// A value at an entry in the units of the data.
+    pub(super) fn in_data_units(&self, entry: usize, value: f64) -> f64 {
+        self.offset[entry % self.d_obs] + self.scale(entry) * value
+    }
+
+    /// Unit of an entry, in those of the data.
+    pub(super) fn scale(&self, entry: usize) -> f64 {
+        self.scale[entry % self.d_obs]
+    }
+
     /// Mean and standard deviation over members at an entry, whatever was seen.
     pub(super) fn overall(&self, entry: usize) -> (f64, f64) {
         self.by_entry[entry]

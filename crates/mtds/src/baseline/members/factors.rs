@@ -68,14 +68,64 @@ impl FactorCurves {
     /// Fewer than four members with an observed output; an output that none of them shows; values so far apart that no model
     /// can be computed.
     pub fn fit(family: &Family) -> Result<Self> {
+        Self::up_to(family, usize::MAX)
+    }
+
+    /// The same with no more components than this.
+    ///
+    /// # Errors
+    /// As [`FactorCurves::fit`].
+    pub(crate) fn up_to(family: &Family, most: usize) -> Result<Self> {
         let curves = Curves::of(family, "fpca", FEWEST)?;
         let members: Vec<&[f64]> = curves.members.iter().map(Vec::as_slice).collect();
-        let model = best_rank(&members, curves.d_obs)
+        let model = best_rank(&members, curves.d_obs, most)
             .and_then(|rank| Factors::fit(&members, &Start::of(&members), rank, ROUNDS.1))
             .ok_or_else(|| {
                 Error::setting("training", "found values of which `fpca` has no finite covariance")
             })?;
         Ok(Self { model: model.held(&members, curves.d_obs), curves })
+    }
+
+    /// Number of components.
+    pub(crate) fn rank(&self) -> usize {
+        self.model.loadings.cols
+    }
+
+    /// Steps that are known.
+    pub(crate) fn n_time(&self) -> usize {
+        self.curves.n_time
+    }
+
+    /// μ at an entry, in data units.
+    pub(crate) fn mean(&self, entry: usize) -> f64 {
+        self.curves.in_data_units(entry, self.model.mean[entry])
+    }
+
+    /// W at an entry, in data units.
+    pub(crate) fn loading(&self, entry: usize, component: usize) -> f64 {
+        self.curves.scale(entry) * self.model.loadings[(entry, component)]
+    }
+
+    /// What components leave over of an output: root mean square over steps, in data units.
+    pub(crate) fn noise(&self, output: usize) -> f64 {
+        let own = self.model.noise.iter().skip(output).step_by(self.curves.d_obs);
+        self.curves.scale(output) * (own.sum::<f64>() / self.curves.n_time as f64).sqrt()
+    }
+
+    /// Mean and covariance of z of every sequence of a family; the prior's where nothing was observed.
+    ///
+    /// # Errors
+    /// Another number of outputs; values so far off that nothing can be said.
+    pub(crate) fn codes(&self, family: &Family) -> Result<Vec<(Vec<f64>, Vec<f64>)>> {
+        let one = |sequence: &crate::Sequence| {
+            let mut values = self.curves.past(sequence.outputs())?;
+            values.truncate(self.curves.n_time * self.curves.d_obs);
+            let belief = self.model.belief(&values);
+            let belief = belief
+                .ok_or_else(|| Error::setting("past", "found values of which `fpca` knows no finite code"))?;
+            Ok((belief.mean, belief.covariance))
+        };
+        family.sequences().iter().map(one).collect()
     }
 
     /// The forecast of the `n_time` steps after `past`, in data units.
@@ -109,8 +159,8 @@ impl FactorCurves {
     }
 }
 
-/// The rank with the best likelihood of members left out; `None` where no rank can be fitted.
-fn best_rank(members: &[&[f64]], d: usize) -> Option<usize> {
+/// The rank, at most `most`, with the best likelihood of members left out; `None` where no rank can be fitted.
+fn best_rank(members: &[&[f64]], d: usize, most: usize) -> Option<usize> {
     let judged: Vec<&[f64]> =
         spread_out(members.len(), MOST_JUDGES).into_iter().map(|i| members[i]).collect();
     let n_folds = FOLDS.min(judged.len());
@@ -126,7 +176,7 @@ fn best_rank(members: &[&[f64]], d: usize) -> Option<usize> {
         })
         .collect();
     let (mut best, mut worse): (Option<(f64, usize)>, usize) = (None, 0);
-    for rank in RANKS {
+    for rank in RANKS.into_iter().filter(|rank| *rank <= most) {
         if rank > 1 && rank as f64 >= MOST_RANK * judged.len() as f64 || worse == PATIENCE {
             break;
         }

@@ -94,7 +94,7 @@ fn em_finds_the_factor_that_made_the_members() {
         })
         .collect();
     let members: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-    assert_eq!(best_rank(&members, 1), Some(1));
+    assert_eq!(best_rank(&members, 1, usize::MAX), Some(1));
     let found = Factors::fit(&members, &Start::of(&members), 1, 80).unwrap();
     let sign = found.loadings[(0, 0)].signum();
     for k in 0..8 {

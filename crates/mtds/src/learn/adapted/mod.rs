@@ -125,7 +125,7 @@ impl AdaptedObjective {
         let d_code = model.d_code();
         check_proposals(&proposals, family.n_seq(), d_code)?;
         let arrange = |family: &Family| -> Result<OwnBatch> {
-            Ok(OwnBatch::for_model(&model, &model.scaling().apply(family)?, None))
+            Ok(OwnBatch::for_model(&model, &model.in_model_units(family)?, None))
         };
         let (batch, held_out) = (arrange(family)?, held_out.map(arrange).transpose()?);
         let noise = NoiseSteps::new(&model, &settings.noise, family);

@@ -50,7 +50,7 @@ pub(super) fn learn(w: &Wishes, facts: &Facts) -> (LearnRule, &'static str) {
 /// Whether something is asked for that only learning from draws of the prior has.
 fn asks_for_draws(w: &Wishes) -> bool {
     w.learn == Some(LearnRule::Mco)
-        || w.start.is_some_and(|start| start != Beginning::None)
+        || matches!(w.start, Some(Beginning::Prior | Beginning::Effects))
         || w.start_steps.is_some_and(|steps| steps > 0)
         || w.particles.is_some_and(|particles| particles > 0)
 }

@@ -6,10 +6,10 @@ use crate::family::SegmentPlan;
 use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
 use crate::infer::{NoiseBelief, Online};
 use crate::learn::{
-    Adapted, Course, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine, RefineRule,
-    Schedule, StartRule, StoppingRule, TrainingPlan,
+    Adapted, Course, CurvesStart, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine,
+    RefineRule, Schedule, StartRule, StoppingRule, TrainingPlan,
 };
-use crate::system::Architecture;
+use crate::system::{Architecture, Clock};
 use crate::{Error, Result};
 
 /// log s at the first step of a start, in deviations of an output: more than all of its variation.
@@ -28,13 +28,18 @@ const CHECKS: u64 = 40;
 const TRANSITION: [&str; 2] = ["decay", "rotation"];
 
 impl Choices {
-    /// The architecture for outputs and inputs of these widths: a base model by its name or `own`, behind a front if there is to be one.
+    /// The architecture for outputs and inputs of these widths, in sequences of up to so many steps: a base model by its name or `own`, behind a front if there is to be one.
     ///
     /// # Errors
     /// A base model that does not exist, or cannot add outputs up; `own` of other widths.
-    pub fn architecture(&self, (d_obs, d_input): (usize, usize), own: Option<&Base>) -> Result<Architecture> {
+    pub fn architecture(
+        &self,
+        (d_obs, d_input, n_time): (usize, usize, usize),
+        own: Option<&Base>,
+    ) -> Result<Architecture> {
         let front = self.front(d_input, d_obs);
-        let driven = front.map_or(d_input, |front| front.d_out());
+        let clock = (self.clock > 0).then_some(Clock { steps: n_time, functions: self.clock });
+        let driven = front.map_or(d_input + self.clock, |front| front.d_out());
         let base = match own {
             Some(own) if (own.d_obs(), own.d_input()) != (d_obs, driven) => {
                 let sizes = |(d_obs, d_input)| format!("{d_obs} output(s) and {d_input} input(s)");
@@ -56,6 +61,7 @@ impl Choices {
             }
         };
         let architecture = self.around(base);
+        let architecture = clock.map_or(architecture.clone(), |clock| architecture.clocked(clock));
         Ok(front.map_or(architecture.clone(), |front| architecture.behind(front)))
     }
 
@@ -97,6 +103,7 @@ impl Choices {
                 start_log_noise: self.start_noise.ln(),
                 ..RandomEffects::default()
             }),
+            Beginning::Curves => StartRule::Curves(CurvesStart::default()),
             Beginning::None => StartRule::None,
         };
         let refine = match self.learn {

@@ -1,7 +1,7 @@
 //! Settings of the network before a base model: the rules by which they follow, their ranges, and the front made of them.
 
 use super::rules::Chooser;
-use super::{Choices, Facts, Wishes};
+use super::{Beginning, Choices, Facts, Wishes};
 use crate::front::{Front, FrontStart, InputSkip};
 use crate::{Error, Result};
 
@@ -9,6 +9,8 @@ use crate::{Error, Result};
 pub const LAYERED: &str = "layered";
 /// Units of the front of a layered model.
 const UNITS: usize = 64;
+/// Most functions of a clock that are chosen unasked.
+const MOST_FUNCTIONS: usize = 12;
 /// Why a setting of a front has no effect.
 const UNUSED: &str = "there is no network before the base model";
 
@@ -28,10 +30,25 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> usize {
     by.fill("front_seed", &mut w.front_seed, (0, or("it begins at zero")));
     let rate = if is_there { 0.3 } else { 1.0 };
     by.fill("front_rate", &mut w.front_rate, (rate, or("slower than the rest: the code comes to tell more")));
+    let functions = match is_there {
+        true => (0, "the network before the base model has a memory"),
+        false => clock(w, facts),
+    };
+    let functions = by.fill("clock", &mut w.clock, functions);
     by.fill("residual", &mut w.residual, (false, "outputs are emitted as they are"));
     match is_there {
         true => bottleneck + if skip { facts.d_input } else { 0 },
-        false => facts.d_input,
+        false => facts.d_input + functions,
+    }
+}
+
+/// Functions of a clock for curves of so many steps: all that there can be for short ones.
+fn clock(w: &Wishes, facts: &Facts) -> (usize, &'static str) {
+    match w.start {
+        Some(Beginning::Curves) => {
+            (facts.max_time.saturating_sub(1).clamp(1, MOST_FUNCTIONS), "enough for the curves of members")
+        }
+        _ => (0, "the state knows how old a sequence is"),
     }
 }
 
@@ -67,6 +84,18 @@ impl Choices {
         if !(self.front_rate > 0.0 && self.front_rate <= 100.0) {
             let why = format!("found {}; expected above 0, at most 100", self.front_rate);
             return Err(Error::setting("front_rate", why));
+        }
+        let most = facts.max_time.saturating_sub(1).min(64);
+        if self.clock > 0 && (is_there || self.segment > 0 || self.clock > most) {
+            let why = match (is_there, self.segment > 0) {
+                (true, _) => "found one behind a network; leave out one of the two".to_owned(),
+                (_, true) => {
+                    "found one, but segments begin at any time; leave it out, or ask for `segment` 0"
+                        .to_owned()
+                }
+                _ => format!("found {}; expected at most {most}", self.clock),
+            };
+            return Err(Error::setting("clock", why));
         }
         if self.residual && !["rnn", "ornn", "gru", LAYERED].contains(&self.base.as_str()) {
             let why =

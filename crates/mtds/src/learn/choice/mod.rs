@@ -8,6 +8,7 @@
 
 mod approach;
 mod build;
+mod compare;
 mod facts;
 mod layered;
 mod new_members;
@@ -19,6 +20,7 @@ mod variational;
 
 use serde::{Deserialize, Serialize};
 
+pub use compare::Structure;
 pub use facts::{Drive, Facts};
 pub use roles::REST;
 
@@ -32,6 +34,8 @@ pub enum Beginning {
     Prior,
     /// From random effects, for few.
     Effects,
+    /// From principal components of the members' curves: where they begin together, and a clock tells how old they are.
+    Curves,
     /// From the model as it was drawn.
     None,
 }
@@ -125,6 +129,8 @@ keys! {
     Usual state: usize,
     /// Factor on the usual number of steps: 0.1 for a first look, 4 for patience.
     Usual effort: f64,
+    /// Compare structures by forecasts of members held out, and let those that do well forecast together: true or false.
+    Usual compare: bool,
     /// Units of a gated network over the inputs that stands before the base model and is the same for all members; 0 for none.
     Layered front: usize,
     /// Width of what that network hands to the base model; 0 without it.
@@ -135,6 +141,8 @@ keys! {
     Layered front_seed: usize,
     /// Factor on the learning rate of that network.
     Layered front_rate: f64,
+    /// Smooth functions of the time since a sequence began, as inputs whose effect the code adapts: where members begin together; 0 for none.
+    Usual clock: usize,
     /// Let a recurrent base model emit changes, which add up to the outputs.
     Model residual: bool = "true",
     /// Widths of the generator's hidden layers, e.g. 64,64.
@@ -157,7 +165,7 @@ keys! {
     Learning selection: f64,
     /// What learning maximises: mco (Monte-Carlo objective), elbo (evidence lower bound) or iwae (importance-weighted bound).
     Learning learn: LearnRule,
-    /// How learning begins: prior (many sequences), effects (few), none (elbo and iwae).
+    /// How learning begins: prior (many sequences), effects (few), curves (that begin together), none (elbo and iwae).
     Learning start: Beginning,
     /// Steps of the start; 0 without one.
     Learning start_steps: u64,

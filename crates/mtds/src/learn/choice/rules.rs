@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::roles::Roles;
 use super::{
-    Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, layered, new_members, variational,
+    Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, compare, layered, new_members,
+    variational,
 };
 use crate::base::{Base, BaseName};
 use crate::generator::{BlockSpec, Role};
@@ -26,6 +27,9 @@ const MANY: usize = 100;
 const USUAL_WORK: f64 = 32.0 * 128.0 * 80.0 * 24.0;
 /// Times the usual work up to which steps are not made fewer.
 const BEARABLE: f64 = 4.0;
+
+/// Noise that learning never goes below, in deviations of an output.
+const LEAST_NOISE: f64 = 0.018;
 
 /// Keeps wishes, fills in choices, and notes the reasons.
 pub(super) struct Chooser {
@@ -106,7 +110,7 @@ impl Choices {
     /// Steps and particles of a start, where there is one.
     fn check_start(&self) -> Result<()> {
         let (steps, particles) = (self.start_steps, self.particles as u64);
-        let is_there = self.start != Beginning::None;
+        let is_there = matches!(self.start, Beginning::Prior | Beginning::Effects);
         for (key, found, least, most) in
             [("start_steps", steps, 2, u64::MAX), ("particles", particles, 1, 1 << 22)]
         {
@@ -166,6 +170,7 @@ impl Choices {
 
 /// The parts of the family, and the sizes that follow from it alone.
 fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
+    compare::fill(by, w, facts);
     let chosen = approach::base(w, facts);
     let base = by.fill("base", &mut w.base, chosen);
     let validation = by.fill("validation", &mut w.validation, validation(facts));
@@ -182,16 +187,31 @@ fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
 
 /// What is learned.
 fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &[BlockSpec]) -> Result<()> {
-    by.fill("code", &mut w.code, code(work));
-    by.fill("hidden", &mut w.hidden, (vec![64, 64], "bends the code enough for most families"));
+    let chosen = code(w.start, work);
+    by.fill("code", &mut w.code, chosen);
+    let is_linear = w.start == Some(Beginning::Curves);
+    let hidden = match is_linear {
+        true => (vec![], "curves are sums of components"),
+        false => (vec![64, 64], "bends the code enough for most families"),
+    };
+    by.fill("hidden", &mut w.hidden, hidden);
     let at_rest = facts.drive == Drive::Impulse && !work.is_cut;
     let begins = match at_rest {
         true => "an impulse starts every sequence from rest",
         false => "sequences begin in states of their own",
     };
     let is_front = w.front.is_some_and(|units| units > 0);
+    let is_clocked = w.clock.is_some_and(|functions| functions > 0);
     let roles = Roles::of(w, blocks, |block| match block.name {
         "feedthrough" if is_front => Role::Adapted, // D sees the bottleneck, as in the paper
+        // Components of curves are the code's, what is left over has a state in common.
+        "offset" | "feedthrough" if is_linear => Role::Adapted,
+        "input" | "input_gate" | "state_bias" if is_linear => Role::Fixed(0.0),
+        "noise" | "process_noise" | "process_mixing" if is_linear => block.role.clone(),
+        _ if is_linear => Role::Shared,
+        // The clock is told to the outputs; the state has inputs of its own to follow.
+        "feedthrough" if is_clocked => Role::Adapted,
+        "input" | "input_gate" if is_clocked && facts.d_input == 0 => Role::Fixed(0.0),
         _ => role(block, facts, at_rest),
     })?;
     let [adapt, share, fix] = roles.default;
@@ -212,18 +232,22 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let particles = by.fill("particles", &mut w.particles, particles(start, facts, work));
     let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
     by.fill("start_steps", &mut w.start_steps, start_steps(start, effort, start_cost * work.per_step));
-    by.fill("start_noise", &mut w.start_noise, start_noise(work));
+    by.fill("start_noise", &mut w.start_noise, start_noise(start, work));
     let chosen = variational::minibatch(w, learn, work.pieces);
     let minibatch = by.fill("minibatch", &mut w.minibatch, chosen);
     let codes = by.fill("refine_particles", &mut w.refine_particles, refine_particles(learn, minibatch));
     let pieces = if minibatch > 0 { minibatch.min(work.pieces) } else { work.pieces };
     let refine_cost = (codes * pieces) as f64 * work.per_step;
     let is_network = w.amortised.is_some_and(|units| units > 0);
-    let usual = if is_network { 8000.0 } else { 4000.0 };
+    let usual = match start {
+        Beginning::Curves => 1500.0, // most is known at its beginning
+        _ if is_network => 8000.0,
+        _ => 4000.0,
+    };
     let refine_steps = by.fill("refine_steps", &mut w.refine_steps, steps(usual, effort, refine_cost));
-    variational::fill(by, w, learn, refine_steps);
+    variational::fill(by, w, learn, (start, refine_steps));
     let why = "2 % of an output's deviation: closer is rarely real";
-    by.fill("least_noise", &mut w.least_noise, (0.018, why));
+    by.fill("least_noise", &mut w.least_noise, (LEAST_NOISE, why));
     by.fill("learning_rate", &mut w.learning_rate, learning_rate(learn, start, (work.pieces, is_network)));
     by.fill("l2", &mut w.l2, l2(start, work));
     by.fill("patience", &mut w.patience, (10, "a quarter of the checks without gain"));
@@ -285,8 +309,15 @@ fn work(
     }
 }
 
-fn code(work: &Work) -> (usize, String) {
+fn code(start: Option<Beginning>, work: &Work) -> (usize, String) {
     match work.pieces {
+        n if start == Some(Beginning::Curves) => {
+            let most = (n as f64 * 0.7).ceil() as usize - 1;
+            (
+                most.clamp(1, 6),
+                "components that tell members apart, as far as members left out confirm them".to_owned(),
+            )
+        }
         n if n <= 4 => {
             ((n - 1).max(1), format!("{n} sequences differ along {} axes at most", (n - 1).max(1)))
         }
@@ -330,7 +361,7 @@ fn start(learn: LearnRule, work: &Work) -> (Beginning, String) {
 fn particles(start: Beginning, facts: &Facts, work: &Work) -> (usize, &'static str) {
     match (start, facts.own_inputs) {
         (Beginning::Effects, _) => (128, "independent restarts, of which the best goes on"),
-        (Beginning::None, _) => (0, "there is no start"),
+        (Beginning::None | Beginning::Curves, _) => (0, "there is no start by steps"),
         (Beginning::Prior, false) => (2048, "one rollout serves every sequence"),
         (Beginning::Prior, true) => {
             let affordable = (16_384 / work.pieces.max(1)).next_power_of_two();
@@ -341,7 +372,7 @@ fn particles(start: Beginning, facts: &Facts, work: &Work) -> (usize, &'static s
 
 fn start_steps(start: Beginning, effort: f64, cost: f64) -> (u64, String) {
     match start {
-        Beginning::None => (0, "there is no start".to_owned()),
+        Beginning::None | Beginning::Curves => (0, "there is no start by steps".to_owned()),
         Beginning::Effects => steps(2500.0, effort, cost),
         Beginning::Prior => steps(2000.0, effort, cost),
     }
@@ -367,7 +398,10 @@ fn steps(usual: f64, effort: f64, cost: f64) -> (u64, String) {
 
 /// s at which all values of a sequence together tell as much as 80 do at s = 0.52: e^−1.5 of the oscillators' units,
 /// whose outputs have a deviation of 0.43.
-fn start_noise(work: &Work) -> (f64, String) {
+fn start_noise(start: Beginning, work: &Work) -> (f64, String) {
+    if start == Beginning::Curves {
+        return (LEAST_NOISE, "what curves leave over is known".to_owned());
+    }
     let log_noise = (0.52f64.ln() + 0.5 * (work.observed / 80.0).ln()).clamp(-1.2, -0.2);
     let s = (log_noise.exp() * 1000.0).round() / 1000.0;
     (s, format!("with about {:.0} values per sequence, prior draws resolve no less", work.observed))
@@ -382,6 +416,7 @@ fn learning_rate(
         _ if is_network => (1e-2, "a network learns slowly, as tried on patients"),
         _ if learn == LearnRule::Elbo => (6e-3, "as tried on families with inputs of their own"),
         (Beginning::Prior | Beginning::None, _) => (2e-3, "as tried on oscillators"),
+        (Beginning::Curves, _) => (1e-3, "small, to stay near the components that were found"),
         (Beginning::Effects, n) if n <= 4 => (3e-4, "small, to stay near the effects that were found"),
         (Beginning::Effects, _) => (6e-4, "small, to stay near the effects that were found"),
     }

@@ -191,8 +191,12 @@ fn bounds_are_learned_without_a_start_and_replay() {
         assert_eq!((weight.value_at(first), weight.value_at(full)), (0.0, 1.0));
         assert!(full < choices.refine_steps && refine.objective.hard.is_some());
         let scaling = crate::family::Scaling::identity(1, 1);
-        System::initialise(choices.architecture((1, 1), None).unwrap(), scaling, &mut random::stream(1, 0))
-            .unwrap();
+        System::initialise(
+            choices.architecture((1, 1, 80), None).unwrap(),
+            scaling,
+            &mut random::stream(1, 0),
+        )
+        .unwrap();
         let replayed = resolve(&Wishes::from(choices.clone()), &facts(40, 60, 1, Drive::Ongoing)).unwrap();
         assert_eq!(replayed, (choices, why));
     }
@@ -311,7 +315,7 @@ fn rest_says_what_becomes_of_all_other_blocks() {
     // A held block keeps the value at which learning would begin.
     let held = Wishes { fix: names(&["decay"]), ..Wishes::default() };
     let (choices, _) = resolve(&held, &facts).unwrap();
-    let layout = choices.architecture((1, 0), None).unwrap().layout().unwrap();
+    let layout = choices.architecture((1, 0, 80), None).unwrap().layout().unwrap();
     assert_eq!(layout.block("decay").unwrap().role, Role::Fixed(1.6));
 }
 
@@ -367,7 +371,7 @@ proptest! {
     ) {
         let facts = facts(n_seq, max_time, d_obs, drive);
         let (choices, why) = resolve(&Wishes::default(), &facts).unwrap();
-        let architecture = choices.architecture((d_obs, facts.d_input), None).unwrap();
+        let architecture = choices.architecture((d_obs, facts.d_input, facts.max_time), None).unwrap();
         let course = choices.course(&architecture.base).unwrap();
         let RefineRule::Variational(refine) = &course.refine else { panic!("iwae by default") };
         refine.plan.check().unwrap();

@@ -1,7 +1,7 @@
 //! Settings that variational learning alone has: the rules by which they follow, their ranges, and the stage made of them.
 
 use super::rules::Chooser;
-use super::{Choices, LearnRule, Wishes};
+use super::{Beginning, Choices, LearnRule, Wishes};
 use crate::base::Base;
 use crate::learn::elbo::{
     CodeSearch, Estimator, GroupRule, HardEnding, HardPhase, Variational, WeightedGradient,
@@ -26,7 +26,7 @@ const QUICK_DRAWS: usize = 32;
 const UNUSED: &str = "only elbo and iwae have it";
 
 /// Fills in what elbo and iwae need to know; `steps` are those of all learning after a start.
-pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, steps: u64) {
+pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, (start, steps): (Beginning, u64)) {
     let is_mco = learn == LearnRule::Mco;
     let or = |why: &'static str| if is_mco { UNUSED } else { why };
     let units = by.fill("amortised", &mut w.amortised, (0, or("a belief per sequence is learned sooner")));
@@ -36,7 +36,7 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, steps: u6
         _ => (steps / 4, "a network finds out sooner what tells sequences apart"),
     };
     by.fill("hard_steps", &mut w.hard_steps, hard);
-    let warmup = if is_mco { 0 } else { steps / 4 };
+    let warmup = if is_mco || start == Beginning::Curves { 0 } else { steps / 4 };
     let why = or("the divergence from the prior comes in once codes tell sequences apart");
     by.fill("kl_warmup", &mut w.kl_warmup, (warmup, why));
     by.fill("temperature", &mut w.temperature, (1.0, or("outputs count in full")));

@@ -40,6 +40,7 @@ impl Learner {
         let first = first_model(&course, spec, &data)?;
         let running = match &course.start {
             StartRule::Effects(_) => Running::Effects,
+            StartRule::Curves(_) => Running::Effects,
             StartRule::Prior(start) => {
                 let parameters = first.parameters().to_vec();
                 let objective = prior_objective(start, &first, &data)?;
@@ -68,7 +69,7 @@ impl Learner {
     ) -> Result<Self> {
         let first = first_model(&course, spec, &data)?;
         let running = match (from.stage, &course.start, &course.refine, from.trainer) {
-            (Stage::Start, StartRule::Effects(_), _, None) => Running::Effects,
+            (Stage::Start, StartRule::Effects(_) | StartRule::Curves(_), _, None) => Running::Effects,
             (Stage::Start, StartRule::Prior(start), _, Some(trainer)) => {
                 let objective = prior_objective(start, &first, &data)?;
                 Running::Prior(Box::new(Trainer::resume(objective, trainer)?))
@@ -148,10 +149,19 @@ impl Learner {
                 self.go_on(model, None, StageRecord::new(outcome.step, outcome.history))
             }
             Running::Effects => {
-                let StartRule::Effects(effects) = &self.course.start else {
-                    return Err(broken("it is of another way to learn"));
-                };
                 let (spec, scaling) = (self.first.spec(), self.first.scaling());
+                let effects = match &self.course.start {
+                    StartRule::Effects(effects) => effects,
+                    StartRule::Curves(curves) => {
+                        let best = curves.run(&self.first, &self.data.family)?;
+                        return self.go_on(
+                            best.model,
+                            Some(best.proposals),
+                            StageRecord::new(1, History::new(2)),
+                        );
+                    }
+                    _ => return Err(broken("it is of another way to learn")),
+                };
                 let started = effects.run(spec, scaling, &self.data.family, 1, self.data.seed)?;
                 let Some(best) = started.into_iter().next() else {
                     return Err(Error::Diverged {

@@ -3,6 +3,7 @@
 //! ```text
 //! start     prior         Algorithm 1, its noise coming down        steps, can be stopped
 //!           effects       random effects, principal axes            one piece
+//!           curves        principal components of members' curves   one piece
 //!           none          the model as it was drawn
 //! refine    adapted       proposals that follow each sequence       steps, can be stopped, watches held-out sequences
 //!           variational   beliefs learned with the model            likewise
@@ -16,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::elbo::{CodeUsage, Variational};
 use super::{
-    Adapted, Checkpoint, History, LearnedNetwork, MonteCarlo, Outcome, RandomEffects, ScalingRule,
-    TrainingPlan,
+    Adapted, Checkpoint, CurvesStart, History, LearnedNetwork, MonteCarlo, Outcome, RandomEffects,
+    ScalingRule, TrainingPlan,
 };
 use crate::Error;
 use crate::family::Family;
@@ -45,6 +46,8 @@ pub enum StartRule {
     Prior(Box<PriorStart>),
     /// From random effects: for few sequences. The architecture needs an affine path.
     Effects(RandomEffects),
+    /// From principal components of the members' curves. The architecture needs a clock, and an affine path.
+    Curves(CurvesStart),
     /// Not at all: refinement begins with the model as it was drawn.
     None,
 }

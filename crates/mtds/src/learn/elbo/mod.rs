@@ -129,7 +129,7 @@ impl VariationalObjective {
         let beliefs = Beliefs::Network(Box::new(read(family)?));
         let watched = held_out
             .map(|family| -> Result<_> {
-                let batch = OwnBatch::for_model(&model, &model.scaling().apply(family)?, None);
+                let batch = OwnBatch::for_model(&model, &model.in_model_units(family)?, None);
                 let code_of = (0..family.n_seq()).collect();
                 Ok(HeldOut::Network(Box::new((Coded { batch, code_of }, read(family)?))))
             })
@@ -162,7 +162,7 @@ impl VariationalObjective {
         settings.check(&model)?;
         let sobol = ShiftedSobol::new(model.d_code())?;
         let noise = NoiseSteps::new(&model, &settings.noise, family);
-        let batch = OwnBatch::for_model(&model, &model.scaling().apply(family)?, settings.window);
+        let batch = OwnBatch::for_model(&model, &model.in_model_units(family)?, settings.window);
         let mut members = vec![vec![]; beliefs.n_codes()];
         code_of.iter().enumerate().for_each(|(i, &j)| members[j].push(i));
         let data = Coded { batch, code_of };

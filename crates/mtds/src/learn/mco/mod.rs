@@ -88,7 +88,7 @@ impl MonteCarloObjective {
     ) -> Result<Self> {
         check_settings(&model, &settings)?;
         let arrange =
-            |family: &Family| -> Result<Batch<f32>> { Ok(model.batch(&model.scaling().apply(family)?)) };
+            |family: &Family| -> Result<Batch<f32>> { Ok(model.batch(&model.in_model_units(family)?)) };
         let (batch, held_out) = (arrange(family)?, held_out.map(arrange).transpose()?);
         let sobol = ShiftedSobol::new(model.d_code())?;
         let noise = NoiseSteps::new(&model, &settings.noise, family);

@@ -1,0 +1,89 @@
+//! Structures that are worth comparing on a family, and how often each is learned.
+//!
+//! ```text
+//! plain     the system that rules choose: its state knows how old a sequence is, or nothing does
+//! clock     the same, told how old a sequence is
+//! curves    components of curves that the code adds up, and a state for what they leave over
+//! draws     a state that is sure, learned from draws of the prior: for impulses
+//! ```
+//! Which does best depends on the family more than any rule could say: components of curves are hard to beat on a dozen members of ten
+//! steps, and far behind where members have inputs of their own.
+
+use super::rules::Chooser;
+use super::{Beginning, Drive, Facts, LearnRule, Wishes};
+
+/// Fewest members that structures are compared by.
+const FEWEST: usize = 6;
+/// Most values of a family that is learned several times: beyond, one model has enough to learn from.
+const MOST_VALUES: f64 = 20_000.0;
+/// Members below which every one is held out once, and the number of parts then and otherwise.
+const FEW: usize = 24;
+const FOLDS: (usize, usize) = (5, 3);
+/// Share that a part holds out.
+const SHARE: f64 = 0.2;
+/// Functions of a clock beside a state.
+const FUNCTIONS: usize = 4;
+
+/// A structure: its name, and what it asks for beside what a person did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Structure {
+    /// In tables.
+    pub name: &'static str,
+    /// All that is asked for.
+    pub wishes: Wishes,
+}
+
+/// Whether structures are compared.
+pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> bool {
+    let values = (facts.n_seq * facts.max_time * facts.d_obs) as f64;
+    let found = match () {
+        () if asks_for_structure(w) => (false, "something about the structure is asked for"),
+        () if facts.n_seq < FEWEST => (false, "too few sequences to hold any out"),
+        () if values > MOST_VALUES => (false, "there is enough to learn one structure from"),
+        () => (true, "no rule says which structure suits a family: its own members do"),
+    };
+    by.fill("compare", &mut w.compare, found)
+}
+
+fn asks_for_structure(w: &Wishes) -> bool {
+    let Wishes { base, code, state, front, clock, residual, hidden, adapt, share, fix, .. } = w;
+    let Wishes { scaling, segment, learn, start, start_steps, particles, refine_steps, .. } = w;
+    let Wishes { minibatch, amortised, hard_steps, temperature, window, prior, prior_std, .. } = w;
+    let names = adapt.is_some() || share.is_some() || fix.is_some() || base.is_some() || hidden.is_some();
+    let sizes = [code, state, front, clock, segment, particles, minibatch, amortised, window];
+    let steps = [start_steps, refine_steps, hard_steps];
+    names
+        || sizes.iter().any(|size| size.is_some())
+        || steps.iter().any(|steps| steps.is_some())
+        || residual.is_some()
+        || scaling.is_some()
+        || (learn.is_some() || start.is_some() || prior.is_some())
+        || (temperature.is_some() || prior_std.is_some())
+}
+
+impl Structure {
+    /// Those that are compared on a family with these facts, the plain one first.
+    #[must_use]
+    pub fn all(wishes: &Wishes, facts: &Facts) -> Vec<Self> {
+        let validation = Some(wishes.validation.unwrap_or(SHARE));
+        let with = |name, own: Wishes| {
+            let common = Wishes { compare: Some(true), validation, ..wishes.clone() };
+            Self { name, wishes: own.or(common) }
+        };
+        let mut all = vec![with("plain", Wishes::default())];
+        if facts.d_input == 0 && facts.max_time > FUNCTIONS + 1 {
+            all.push(with("clock", Wishes { clock: Some(FUNCTIONS), ..Wishes::default() }));
+            all.push(with("curves", Wishes { start: Some(Beginning::Curves), ..Wishes::default() }));
+        }
+        if facts.drive == Drive::Impulse {
+            all.push(with("draws", Wishes { learn: Some(LearnRule::Mco), ..Wishes::default() }));
+        }
+        all
+    }
+
+    /// How many parts of a family hold out members of their own in turn.
+    #[must_use]
+    pub fn folds(facts: &Facts) -> usize {
+        if facts.n_seq < FEW { FOLDS.0 } else { FOLDS.1 }
+    }
+}
