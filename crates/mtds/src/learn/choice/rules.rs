@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::roles::Roles;
 use super::{
-    Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, layered, new_members, variational,
+    Beginning, Choice, Choices, Facts, LearnRule, Stimulus, Wishes, approach, layered, new_members,
+    variational,
 };
 use crate::base::{Base, BaseName};
 use crate::generator::{BlockSpec, Role};
@@ -184,7 +185,7 @@ fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
 fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &[BlockSpec]) -> Result<()> {
     by.fill("code", &mut w.code, code(work));
     by.fill("hidden", &mut w.hidden, (vec![64, 64], "bends the code enough for most families"));
-    let at_rest = facts.drive == Drive::Impulse && !work.is_cut;
+    let at_rest = facts.drive == Stimulus::Impulse && !work.is_cut;
     let begins = match at_rest {
         true => "an impulse starts every sequence from rest",
         false => "sequences begin in states of their own",
@@ -298,7 +299,7 @@ fn code(work: &Work) -> (usize, String) {
 fn role(block: &BlockSpec, facts: &Facts, at_rest: bool) -> Role {
     match block.name {
         "initial_state" if !at_rest => Role::Adapted,
-        "feedthrough" if facts.drive == Drive::Ongoing => Role::Adapted,
+        "feedthrough" if facts.drive == Stimulus::Ongoing => Role::Adapted,
         // The offset of the outputs does its work.
         "state_bias" => Role::Fixed(0.0),
         _ => block.role.clone(),
@@ -307,7 +308,7 @@ fn role(block: &BlockSpec, facts: &Facts, at_rest: bool) -> Role {
 
 fn scaling(facts: &Facts) -> (ScalingRule, &'static str) {
     match facts.drive {
-        Drive::None => (ScalingRule::Outputs, "outputs to mean 0 and deviation 1"),
+        Stimulus::None => (ScalingRule::Outputs, "outputs to mean 0 and deviation 1"),
         _ if facts.zero_inputs >= 0.1 => {
             (ScalingRule::InputUnits, "many inputs are 0, which has to keep meaning nothing")
         }
