@@ -181,9 +181,10 @@ fn folders_and_files_that_are_closed_to_us_are_named() {
 #[test]
 fn what_is_not_there_or_of_another_kind_is_named() {
     for (line, parts) in [
-        ("infer model absent.csv", vec!["absent.csv"]),
-        ("infer absent growth.csv", vec!["absent"]),
-        ("inspect absent.csv", vec!["absent.csv"]),
+        ("infer model absent.csv", vec!["absent.csv", "check its name"]),
+        ("infer absent growth.csv", vec!["absent", "give the path of a model directory"]),
+        ("inspect absent.csv", vec!["absent.csv", "check its name"]),
+        ("watch model --restore absent.json", vec!["absent.json", "check its name"]),
         ("infer growth.csv growth.csv", vec!["growth.csv"]),
         ("infer model model", vec!["model"]),
         ("report model absent.csv", vec!["absent.csv"]),

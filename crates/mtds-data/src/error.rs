@@ -10,7 +10,7 @@ use crate::problem::{DataError, Place, Problem};
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}: {source}{}", path.display(), advice(source))]
     Io {
         /// What was tried, e.g. `write`.
         action: &'static str,
@@ -111,6 +111,19 @@ pub enum Error {
     /// A file of sequences that cannot be used.
     #[error(transparent)]
     Data(#[from] Box<DataError>),
+}
+
+/// What to try where the operating system refuses; nothing where that is anybody's guess.
+fn advice(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::NotFound => "; check its name, and the directory that the program runs in",
+        io::ErrorKind::PermissionDenied => "; check who may read or write it",
+        io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded => {
+            "; make room, or write somewhere else"
+        }
+        io::ErrorKind::IsADirectory => "; give the path of a file",
+        _ => "",
+    }
 }
 
 /// Result of reading and writing.
