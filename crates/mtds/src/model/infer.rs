@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::{Error, Result};
 
 /// Chains of NUTS: enough to see whether they agree.
-pub const CHAINS: usize = 4;
+const CHAINS: usize = 4;
 /// Draws per chain that are thrown away.
 const WARMUP: usize = 500;
 /// Fewest draws that a summary is made of.

@@ -152,10 +152,8 @@ impl Series {
 
     /// log p(y_{1:t}) in data units.
     fn log_evidence(&self) -> Option<f64> {
-        let scaling = self.tracker.model().scaling();
-        let counts = self.n_values.iter().enumerate();
-        let log_jacobian: f64 = counts.map(|(d, &n)| n as f64 * scaling.scale(d).ln()).sum();
-        Some(self.tracker.log_evidence()? - log_jacobian)
+        let unit = self.tracker.model().scaling().log_unit_of_counts(&self.n_values);
+        Some(self.tracker.log_evidence()? - unit)
     }
 
     fn forecast(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {
