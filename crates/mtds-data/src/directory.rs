@@ -153,7 +153,7 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
 }
 
 /// The path itself, links followed where something is there, so that it has a parent and a last name.
-fn resolve(path: &Path) -> Result<PathBuf> {
+pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     let parent = match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
         Some(parent) => parent,

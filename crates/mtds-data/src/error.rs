@@ -50,6 +50,13 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// Somebody else is writing it.
+    #[error("{}: another program is writing it; wait until it is done, or give another path", path.display())]
+    Locked {
+        /// The path given.
+        path: PathBuf,
+    },
+
     /// A directory was to be replaced that does not look like a model.
     #[error("{}: will not be replaced, it {why}; give a new path, or empty it first", path.display())]
     NotAModel {

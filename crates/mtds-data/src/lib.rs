@@ -31,6 +31,7 @@ pub mod directory;
 pub mod error;
 pub mod fit_file;
 mod format;
+mod lock;
 pub mod model;
 mod note;
 mod npz;
@@ -44,6 +45,7 @@ mod write;
 
 pub use error::{Error, Result};
 pub use format::Format;
+pub use lock::Lock;
 pub use note::Note;
 pub use problem::{DataError, Place, Problem};
 pub use read::{Columns, ReadFamily, ReadOptions, Resample, ResampleMethod, read_family, read_family_from};
