@@ -141,6 +141,10 @@ impl Choices {
             &self.refine_particles,
             "1 to 65536",
         )?;
+        for width in &self.hidden {
+            require((1..=4096).contains(width), "hidden", width, "widths of 1 to 4096")?;
+        }
+        require(self.hidden.len() <= 16, "hidden", &self.hidden.len(), "at most 16 layers")?;
         require(self.refine_steps >= 2, "refine_steps", &self.refine_steps, "2 or more")?;
         let most = self.segment.saturating_sub(1);
         require(self.overlap <= most, "overlap", &self.overlap, &format!("at most {most}, below `segment`"))?;

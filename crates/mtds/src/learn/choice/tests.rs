@@ -159,6 +159,9 @@ fn wishes_out_of_range_are_named() {
                 ..Wishes::default()
             },
         ),
+        ("hidden", Wishes { hidden: Some(vec![1_000_000_000_000_000]), ..Wishes::default() }),
+        ("hidden", Wishes { hidden: Some(vec![0]), ..Wishes::default() }),
+        ("hidden", Wishes { hidden: Some(vec![1; 1000]), ..Wishes::default() }),
         (
             "fix",
             Wishes { share: Some(vec!["rest".into()]), fix: Some(vec!["rest".into()]), ..Wishes::default() },
