@@ -49,6 +49,6 @@ pub use lock::Lock;
 pub use note::Note;
 pub use problem::{DataError, Place, Problem};
 pub use read::{Columns, ReadFamily, ReadOptions, Resample, ResampleMethod, read_family, read_family_from};
-pub use shown::shown;
+pub use shown::{shown, spelled_out};
 pub use time::{Step, Time, TimeAxis, TimeKind};
 pub use write::{Column, Table, TableWriter, family_table, write_family, write_table, write_table_to};
