@@ -72,7 +72,7 @@ impl Arguments {
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         if self.code.is_empty() && self.like.is_empty() && self.sample.is_none() {
             let problem = "expected to be told which sequences, found nothing";
-            let hint = "--sample 10, --like ID, or --code 0.3,-1.2";
+            let hint = "--sample 10, --like ID, or --code with as many numbers as `mtds inspect MODEL` says a code has";
             return Err(UsageError::new("--code", problem, hint).into());
         }
         let model = load_model(&self.model)?;
