@@ -286,6 +286,14 @@ impl Posterior {
         self.draws.select(&chosen)
     }
 
+    /// The same with one draw in place of all, their mean.
+    pub(super) fn without_draws(self) -> Self {
+        let mean = self.mean();
+        let mut draws = Points::zeros(mean.len(), 1);
+        draws.set_point(0, &mean);
+        Self { draws, weights: vec![1.0], ..self }
+    }
+
     /// Number of Markov chains that it is made of, one after the other; 1 for other methods.
     #[must_use]
     pub fn n_chains(&self) -> usize {

@@ -55,11 +55,11 @@ impl AllSeries {
         Ok(())
     }
 
-    /// As they are to be stored.
+    /// As they are to be stored: every line brings an update, before which draws are not asked for.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
         let one = |(name, series): (&String, &Series)| {
             let (n_values, time) = (series.n_values.clone(), series.time.clone());
-            (name.clone(), StoredSeries { tracker: series.tracker.state(), n_values, time })
+            (name.clone(), StoredSeries { tracker: series.tracker.state().without_draws(), n_values, time })
         };
         self.by_name.iter().map(one).collect()
     }
