@@ -1,6 +1,6 @@
 //! Options that many verbs have: those of every verb, the family that is read, and how posteriors are found.
 
-use crate::output::print;
+use crate::output::{document_text, print};
 use crate::progress::Display;
 use crate::usage::{Refusal, UsageError, value};
 use anyhow::Result;
@@ -93,7 +93,7 @@ impl Common {
         document: impl FnOnce() -> Value,
     ) -> Result<()> {
         let text = match self.json {
-            true => serde_json::to_string_pretty(&document())? + "\n",
+            true => document_text(document())?,
             false => spelled_out(&text()),
         };
         print(stdout, &text)

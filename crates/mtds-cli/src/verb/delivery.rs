@@ -1,7 +1,7 @@
 //! The result of a verb on its way out: into a file, or as CSV on stdout, or as one JSON document.
 
 use crate::options::Common;
-use crate::output::print;
+use crate::output::{document_text, print};
 use anyhow::{Result, anyhow};
 use mtds::Family;
 use mtds_data::{
@@ -89,7 +89,7 @@ impl Delivery<'_> {
             Some(path) => document["file"] = json!(path),
             None => document["rows"] = rows(&content.table()?),
         }
-        Ok(format!("{}\n", serde_json::to_string_pretty(&document)?))
+        document_text(document)
     }
 }
 
