@@ -1,12 +1,12 @@
 //! Options that many verbs have: those of every verb, the family that is read, and how posteriors are found.
 
-use crate::output::print;
+use crate::output::{document_text, print};
 use crate::progress::Display;
 use crate::usage::{Refusal, UsageError, value};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use mtds::{DataColumns, Method, Model};
-use mtds_data::{Format, Note, ReadFamily, ReadOptions, Resample, ResampleMethod, Step};
+use mtds_data::{Format, Note, ReadFamily, ReadOptions, Resample, ResampleMethod, Step, spelled_out};
 use serde_json::Value;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -70,10 +70,10 @@ impl Common {
         if self.quiet { Display::Silent } else { Display::for_stderr() }
     }
 
-    /// A line on stderr, unless asked to be quiet.
+    /// A line on stderr, unless asked to be quiet; what a terminal would obey is spelled out.
     pub fn say(&self, line: impl std::fmt::Display) {
         if !self.quiet {
-            eprintln!("{line}");
+            eprintln!("{}", spelled_out(&line.to_string()));
         }
     }
 
@@ -82,7 +82,7 @@ impl Common {
         notes.iter().for_each(|note| self.say(format_args!("note: {note}")));
     }
 
-    /// Prints the result, as a document where that was asked for.
+    /// Prints the result, as a document where that was asked for. Names from files are in the text: what a terminal would obey is spelled out.
     ///
     /// # Errors
     /// A `stdout` that takes no more.
@@ -93,8 +93,8 @@ impl Common {
         document: impl FnOnce() -> Value,
     ) -> Result<()> {
         let text = match self.json {
-            true => serde_json::to_string_pretty(&document())? + "\n",
-            false => text(),
+            true => document_text(document())?,
+            false => spelled_out(&text()),
         };
         print(stdout, &text)
     }

@@ -1,9 +1,13 @@
 //! What a verb leaves: files, whole or not at all, and its result on stdout.
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+
+/// Version of the form of JSON documents, as docs/formats.md describes it: it rises when a key goes or means something else.
+pub const SCHEMA: u32 = 1;
 
 /// Writes a file by way of a neighbour with a temporary name, so that a reader never meets half of it.
 /// Missing directories are made.
@@ -26,6 +30,15 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
         .with_context(|| {
             format!("cannot write `{}`: is the directory writable, and is there room?", path.display())
         })
+}
+
+/// A document as text, with the version of its form.
+///
+/// # Errors
+/// None for documents of plain values.
+pub fn document_text(mut document: Value) -> Result<String> {
+    document["schema"] = SCHEMA.into();
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
 /// Prints the result. A reader who has seen enough and closed the pipe, as `head` does, is no failure.

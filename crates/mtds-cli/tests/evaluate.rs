@@ -193,12 +193,12 @@ fn swapped_columns_are_read_by_name_and_others_are_refused() {
     fs::write(folder.path().join("swapped.csv"), columns(&text, &order)).expect("written");
     let scores = |file: &str| must(folder.path(), &format!("evaluate model {file} --seen 10 -q"));
     assert_eq!(scores("swapped.csv"), scores("pushed.csv"));
-    let line = format!(
-        "evaluate model pushed.csv --seen 10 --outputs {},{},{}",
-        head[outputs[1]], head[outputs[0]], head[outputs[2]]
-    );
-    let error = must_fail(folder.path(), &line, 1);
-    assert!(error.contains("in this order") && error.contains(head[outputs[0]]), "{error}");
+    let swapped = format!("{},{},{}", head[outputs[1]], head[outputs[0]], head[outputs[2]]);
+    for verb in ["evaluate", "forecast", "infer"] {
+        let line = format!("{verb} model pushed.csv --seen 10 --outputs {swapped}");
+        let error = must_fail(folder.path(), &line, 1);
+        assert!(error.contains("in this order") && error.contains(head[outputs[0]]), "{error}");
+    }
     let renamed = text.replacen(head[outputs[0]], "other", 1);
     fs::write(folder.path().join("renamed.csv"), renamed).expect("written");
     let error = must_fail(folder.path(), "evaluate model renamed.csv --seen 10", 1);

@@ -83,6 +83,28 @@ fn killed_at_random_times_and_resumed_the_bits_are_the_same() {
     assert!(kills > 3 && resumed > 0, "{kills} kills, {resumed} resumed: the test tested nothing");
 }
 
+/// Both went on, shared a checkpoint, and both said that all was well.
+#[test]
+fn two_fits_to_one_place_are_one_too_many() {
+    let folder = folder();
+    let long = FIT.replace("--start-steps 150", "--start-steps 20000");
+    let mut first = command(folder.path(), &format!("{long} -o deep/er/model")).spawn().expect("starts");
+    wait_for(&folder.path().join("deep/er/model.checkpoint"));
+    for options in ["", "--resume", "--force"] {
+        let said = must_fail(folder.path(), &format!("{FIT} -o deep/er/model {options}"), 1);
+        assert!(said.contains("another program is writing it") && said.contains("wait"), "{said}");
+    }
+    must(folder.path(), &format!("{FIT} -o deep/er/other"));
+    first.kill().expect("still at work");
+    first.wait().expect("ended");
+    // What a killed program leaves holds nobody up.
+    must(folder.path(), &format!("{FIT} -o deep/er/model --force"));
+    let left = fs::read_dir(folder.path().join("deep/er")).expect("there");
+    let names = left.map(|entry| entry.expect("listed").file_name());
+    let locks = names.filter(|name| name.to_string_lossy().ends_with(".lock"));
+    assert_eq!(locks.count(), 0, "who is done takes the lock along");
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_leaves_a_checkpoint_that_goes_on_to_the_same_bits() {

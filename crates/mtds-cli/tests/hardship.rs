@@ -181,9 +181,10 @@ fn folders_and_files_that_are_closed_to_us_are_named() {
 #[test]
 fn what_is_not_there_or_of_another_kind_is_named() {
     for (line, parts) in [
-        ("infer model absent.csv", vec!["absent.csv"]),
-        ("infer absent growth.csv", vec!["absent"]),
-        ("inspect absent.csv", vec!["absent.csv"]),
+        ("infer model absent.csv", vec!["absent.csv", "check its name"]),
+        ("infer absent growth.csv", vec!["absent", "give the path of a model directory"]),
+        ("inspect absent.csv", vec!["absent.csv", "check its name"]),
+        ("watch model --restore absent.json", vec!["absent.json", "check its name"]),
         ("infer growth.csv growth.csv", vec!["growth.csv"]),
         ("infer model model", vec!["model"]),
         ("report model absent.csv", vec!["absent.csv"]),
@@ -198,6 +199,33 @@ fn what_is_not_there_or_of_another_kind_is_named() {
         );
         assert!(!said.contains("panicked"), "{said}");
     }
+}
+
+/// Names in files may hold what a terminal obeys: colours, titles, erasing of the screen.
+#[test]
+fn escapes_in_names_do_not_reach_the_terminal() {
+    let folder = copied();
+    let text = fs::read_to_string(folder.path().join("growth.csv")).expect("there");
+    let labelled = |line: &str| match line.strip_prefix("plant ") {
+        Some(rest) => format!("\u{1b}[2J\u{7}plant {rest},\u{1b}]0;mine\u{7}"),
+        None => format!("{line},label"),
+    };
+    let odd: Vec<String> = text.lines().map(labelled).collect();
+    fs::write(folder.path().join("odd.csv"), odd.join("\n")).expect("written");
+    let mut n_shown = 0;
+    for line in [
+        "inspect odd.csv",
+        "evaluate model odd.csv --seen 10 --anomaly a.csv",
+        "forecast model odd.csv",
+        "generate model --like plant --steps 5",
+        "transfer model odd.csv --content plant --style plant",
+    ] {
+        let output = run(folder.path(), line);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+        assert!(!said.contains(['\u{1b}', '\u{7}']), "mtds {line}: {said:?}");
+        n_shown += usize::from(said.contains("\\u{1b}"));
+    }
+    assert!(n_shown > 0, "nobody named a name: the test tested nothing");
 }
 
 /// Killed while it saves, a watch leaves a snapshot from before or after, and goes on from it.

@@ -32,6 +32,11 @@ fn blocks(page: &str) -> Vec<(&str, String)> {
     blocks
 }
 
+/// What stands in backticks within the text.
+fn inline(page: &str) -> impl Iterator<Item = &str> {
+    page.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
 /// Commands of a block, comments left out.
 fn commands(text: &str) -> Vec<&str> {
     text.lines()
@@ -80,6 +85,9 @@ fn runs(page: &str, fewest: usize, leaves: &[&str]) {
     assert!(n_run >= fewest, "{n_run} commands");
     for file in leaves {
         assert!(folder.path().join(file).exists(), "{file}");
+    }
+    for option in inline(page).filter(|span| span.starts_with("--code ")) {
+        run(folder.path(), &format!("generate model {option} --inputs family.csv --inputs-of osc-000"));
     }
     for entry in fs::read_dir(folder.path()).expect("a folder") {
         let path = entry.expect("an entry").path();

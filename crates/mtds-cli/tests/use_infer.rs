@@ -169,6 +169,9 @@ fn inputs_of_the_future_come_from_the_rows_after_the_outputs() {
     for part in ["ahead.csv", "osc-000", "found 10", "--horizon 10"] {
         assert!(said.contains(part), "{part}: {said}");
     }
+    // The hint was `--horizon 1`, which is what was asked for.
+    let said = must_fail(folder.path(), "forecast model family.csv -q --horizon 1", 1);
+    assert!(said.contains("found 0") && !said.contains("--horizon") && said.contains("--seen"), "{said}");
     let said = must_fail(folder.path(), "forecast model family.csv -q", 2);
     assert!(said.contains("--horizon") && said.contains("no outputs"), "{said}");
     let document = json(folder.path(), "forecast model family.csv -q --seen 38");

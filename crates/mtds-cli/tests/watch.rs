@@ -172,6 +172,14 @@ fn stopped_and_restored_the_bits_are_the_same() {
     assert!(refused.contains("--seed"), "{refused}");
 }
 
+/// Each series cost 125 kB, nearly all of it draws that the next line replaces.
+#[test]
+fn a_snapshot_is_small() {
+    watch("watch model --snapshot small.json -q", two(0..70).as_bytes());
+    let size = fs::metadata(folder().join("small.json")).expect("written").len();
+    assert!(size < 2 * 16_000, "{size} bytes for two series");
+}
+
 #[test]
 fn a_snapshot_that_does_not_fit_is_refused() {
     let text = {

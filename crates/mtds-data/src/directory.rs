@@ -113,24 +113,24 @@ pub fn read_directory(path: &Path, names: &[&str]) -> Result<Vec<(String, Vec<u8
     check_is_directory(path)?;
     let read = |&name: &&str| match read_file(&path.join(name)) {
         Ok(bytes) => Ok((name.to_string(), bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             let found = entries(path)?.join(", ");
             let found = if found.is_empty() { "nothing".into() } else { found };
             Err(Error::MissingFile { path: path.into(), name: name.into(), found })
         }
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-            Err(Error::NotRegular { path: path.join(name) })
-        }
-        Err(error) => Err(Error::io("read", path.join(name))(error)),
+        Err(error) => Err(error),
     };
     names.iter().map(read).collect()
 }
 
 /// The bytes of a plain file: a pipe would be waited for, a device may never end.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    match fs::metadata(path)?.is_file() {
-        true => fs::read(path),
-        false => Err(io::ErrorKind::InvalidInput.into()),
+///
+/// # Errors
+/// [`Error::NotRegular`] for what is no file; [`Error::Io`].
+pub fn read_file(path: &Path) -> Result<Vec<u8>> {
+    match fs::metadata(path).map_err(Error::io("read", path))?.is_file() {
+        true => fs::read(path).map_err(Error::io("read", path)),
+        false => Err(Error::NotRegular { path: path.into() }),
     }
 }
 
@@ -153,7 +153,7 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
 }
 
 /// The path itself, links followed where something is there, so that it has a parent and a last name.
-fn resolve(path: &Path) -> Result<PathBuf> {
+pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     let parent = match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
         Some(parent) => parent,

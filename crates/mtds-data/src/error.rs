@@ -10,7 +10,7 @@ use crate::problem::{DataError, Place, Problem};
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}: {source}{}", path.display(), advice(source))]
     Io {
         /// What was tried, e.g. `write`.
         action: &'static str,
@@ -47,6 +47,13 @@ pub enum Error {
     #[error("{}: expected a file, found something else, such as a pipe, a device or a directory; copy the file there", path.display())]
     NotRegular {
         /// What should be a file.
+        path: PathBuf,
+    },
+
+    /// Somebody else is writing it.
+    #[error("{}: another program is writing it; wait until it is done, or give another path", path.display())]
+    Locked {
+        /// The path given.
         path: PathBuf,
     },
 
@@ -111,6 +118,19 @@ pub enum Error {
     /// A file of sequences that cannot be used.
     #[error(transparent)]
     Data(#[from] Box<DataError>),
+}
+
+/// What to try where the operating system refuses; nothing where that is anybody's guess.
+fn advice(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::NotFound => "; check its name, and the directory that the program runs in",
+        io::ErrorKind::PermissionDenied => "; check who may read or write it",
+        io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded => {
+            "; make room, or write somewhere else"
+        }
+        io::ErrorKind::IsADirectory => "; give the path of a file",
+        _ => "",
+    }
 }
 
 /// Result of reading and writing.

@@ -17,7 +17,9 @@ pub fn shown(text: &str) -> String {
     format!("{} … ({} characters left out) … {}", spelled_out(start), n_chars - MOST, spelled_out(end))
 }
 
-fn spelled_out(text: &str) -> String {
+/// The text with control characters, but for the ends of lines, and those that turn the direction of writing spelled out.
+#[must_use]
+pub fn spelled_out(text: &str) -> String {
     let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -188,6 +188,19 @@ fn files_compressed_by_brotli_are_read() {
     assert_eq!(read(bytes).unwrap().family.sequence(0).outputs().values(), [0.5, 1.5]);
 }
 
+/// What polars writes unless told otherwise.
+#[cfg(feature = "zstd")]
+#[test]
+fn files_compressed_by_zstd_are_read() {
+    let bytes =
+        compressed(Compression::ZSTD(Default::default()), "required int32 t; required float y;", |group| {
+            add::<Int32Type>(group, &[1, 2]);
+            add::<FloatType>(group, &[0.5, 1.5]);
+        });
+    assert_eq!(read(&bytes).unwrap().family.sequence(0).outputs().values(), [0.5, 1.5]);
+    refused(read(&bytes[..bytes.len() / 2]), "a: expected a Parquet file");
+}
+
 #[test]
 fn columns_with_inner_structure_are_as_if_not_there() {
     let bytes = typed(

@@ -40,7 +40,7 @@ pub enum Error {
     },
 
     /// The operating system refused.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}: {source}{}", path.display(), advice(source))]
     Io {
         /// What was tried, e.g. `read`.
         action: &'static str,
@@ -91,6 +91,15 @@ pub enum Error {
     /// What the library of models refused, e.g. a family without sequences.
     #[error(transparent)]
     Library(#[from] mtds::Error),
+}
+
+/// What to try where the operating system refuses to read.
+fn advice(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        std::io::ErrorKind::NotFound => "; check its name, and the directory that the program runs in",
+        std::io::ErrorKind::PermissionDenied => "; check who may read it",
+        _ => "",
+    }
 }
 
 /// Result of the crate's fallible operations.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use mtds::random::stream;
 use mtds::{Family, Sequence, Signal};
-use mtds_mocap::features::{Columns, Drive, FeatureSettings, Features, HORIZON, StyleLeak, style_leak};
+use mtds_mocap::features::{Columns, FeatureSettings, Features, HORIZON, MotionPlan, StyleLeak, style_leak};
 use mtds_mocap::files::read_bvh;
 use mtds_mocap::frame::facing_rad;
 use mtds_mocap::path::{SmoothPath, Tolerance};
@@ -177,7 +177,7 @@ fn inputs_of_raw_path(clip: &Clip) -> Signal {
     let path = SmoothPath::of_track(&clip.clip, &facing, 1.0, Tolerance::Metres(1e-4)).unwrap();
     let path: Vec<_> = (0..clip.clip.n_frames() + HORIZON).map(|t| path.at(t as f64)).collect();
     let outside = vec![false; path.len()];
-    Drive { path, phase_rad: clip.features.phase.rad.clone(), outside }.inputs().unwrap()
+    MotionPlan { path, phase_rad: clip.features.phase.rad.clone(), outside }.inputs().unwrap()
 }
 
 /// Nothing but the speed of the smooth path and the speed of the phase.

@@ -8,7 +8,7 @@ use mtds_mocap::features::{FeatureSettings, Features};
 use mtds_mocap::frame::Outputs;
 use mtds_mocap::gait::{Foot, Phase};
 use mtds_mocap::skeleton::{MapOptions, Rules, map};
-use mtds_mocap::walker::{Course, GaitParameters, Style, Walk, Walker, rest_offset};
+use mtds_mocap::walker::{GaitParameters, RouteKind, Style, Walk, Walker, rest_offset};
 use mtds_mocap::{Error, Joint, JointTrack};
 
 fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
@@ -211,7 +211,7 @@ fn assert_within_a_millimetre(outputs: &Outputs, track: &JointTrack, first: usiz
 
 #[test]
 fn straight_walks_have_the_speed_of_their_gait() {
-    let walker = Walker { course: Course::Straight, ..Walker::new(Style::Proud.parameters()) };
+    let walker = Walker { route: RouteKind::Straight, ..Walker::new(Style::Proud.parameters()) };
     let walk = walker.walk(900, &mut stream(1, 0)).unwrap();
     let way = distance(walk.track.at(899, Joint::Hips), walk.track.at(0, Joint::Hips));
     assert!((way / (899.0 / 30.0) - walker.gait.speed).abs() < 0.02);

@@ -105,6 +105,7 @@ pub mod parts {
     };
     pub use crate::evaluate::baselines::Learned;
     pub use crate::evaluate::follow::{Following, FollowingEnsemble, Updates};
+    pub use crate::family::{ColumnRole, ColumnSummary};
     pub use crate::front::{Front, FrontStart, InputSkip};
     pub use crate::generator::{Activation, AroundMembers, Block, FeatureMap, Layout, Prior, Skip};
     pub use crate::infer::{
@@ -122,7 +123,7 @@ pub mod parts {
         SegmentCodes, StageRecord, StartRule, Trainer, TrainingPlan, UsageStatus, Variational,
         VariationalObjective, VariationalRefine,
     };
-    pub use crate::model::{CHAINS, CardScore};
+    pub use crate::model::CardScore;
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value, regressed_on_codes,
     };

@@ -71,6 +71,25 @@ fn a_restored_tracker_goes_on_to_the_same_bits() {
     }
 }
 
+/// Draws made a state of 125 kB of one of a tenth of that.
+#[test]
+fn without_its_draws_a_tracker_that_updates_at_every_step_goes_on_to_the_same_bits() {
+    let model = family();
+    let member = member(&model, 30);
+    for n in [1, 7, 12, 20] {
+        let every_step = Online { every: 1, ..settings(UNCERTAIN) };
+        let mut whole = Tracker::new(&model, every_step, stream(84, 0)).unwrap();
+        go_on(&mut whole, &(member.0.slice(0..n), member.1.slice(0..n)));
+        let (state, small) = (whole.state(), whole.state().without_draws());
+        let size = |state: &TrackerState| serde_json::to_string(state).unwrap().len();
+        assert!(size(&small) < size(&state) / 2, "{} of {}", size(&small), size(&state));
+        let mut restored = Tracker::restore(&model, through_json(&small)).unwrap();
+        let mean = |tracker: &Tracker| tracker.posterior().map(|posterior| posterior.mean());
+        assert_eq!(mean(&restored), mean(&whole));
+        assert_eq!(go_on(&mut whole, &member), go_on(&mut restored, &member), "{n} steps");
+    }
+}
+
 #[test]
 fn observations_that_nothing_fits_survive_storing() {
     let model = family();

@@ -89,7 +89,11 @@ fn a_model_answers_without_being_borrowed() {
     let parameters = model.system.parameters().as_ptr();
     drop(model);
     for mut tracker in trackers {
-        assert_eq!(tracker.trackers()[0].model().parameters().as_ptr(), parameters, "parameters are shared, not copied");
+        assert_eq!(
+            tracker.trackers()[0].model().parameters().as_ptr(),
+            parameters,
+            "parameters are shared, not copied"
+        );
         tracker.observe(&[1.0], &[]).unwrap();
         assert!(tracker.forecast(2, None).unwrap().mean()[0].is_finite());
     }

@@ -1,10 +1,12 @@
 //! The result of a verb on its way out: into a file, or as CSV on stdout, or as one JSON document.
 
 use crate::options::Common;
-use crate::output::print;
+use crate::output::{document_text, print};
 use anyhow::{Result, anyhow};
 use mtds::Family;
-use mtds_data::{Column, Columns, Table, TimeAxis, family_table, write_family, write_table, write_table_to};
+use mtds_data::{
+    Column, Columns, Table, TimeAxis, family_table, spelled_out, write_family, write_table, write_table_to,
+};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -70,7 +72,7 @@ impl Delivery<'_> {
         }
         let text = match (self.common.json, self.out) {
             (true, _) => self.document(content, facts)?,
-            (false, Some(path)) => format!("{}: {line}\n", path.display()),
+            (false, Some(path)) => spelled_out(&format!("{}: {line}\n", path.display())),
             (false, None) => csv(&content.table()?)?,
         };
         print(stdout, &text)
@@ -87,7 +89,7 @@ impl Delivery<'_> {
             Some(path) => document["file"] = json!(path),
             None => document["rows"] = rows(&content.table()?),
         }
-        Ok(format!("{}\n", serde_json::to_string_pretty(&document)?))
+        document_text(document)
     }
 }
 

@@ -114,13 +114,14 @@ impl Arguments {
         let ahead = inputs.map_or(sequence.n_time(), |inputs| inputs.n_time()) - seen;
         let horizon = self.horizon.unwrap_or(ahead);
         if inputs.is_some() && horizon > ahead {
+            // Where nothing is ahead, no horizon is short enough.
+            let shorter = if ahead > 0 { format!("--horizon {ahead}, ") } else { String::new() };
             bail!(
                 "{}: sequence `{}`: expected {} for {horizon} step(s) after {seen} seen, found {ahead}\n  try: rows at the \
-                 end with inputs and empty outputs, --horizon {}, or --seen with fewer steps",
+                 end with inputs and empty outputs, {shorter}or --seen with fewer steps",
                 self.source.data.display(),
                 sequence.id(),
                 model.columns.inputs.join(", "),
-                ahead.max(1),
             );
         }
         Ok(seen..seen + horizon)

@@ -7,8 +7,8 @@ use crate::options::Common;
 use crate::usage::{UsageError, count, family_file};
 use anyhow::Result;
 use clap::Args;
-use mtds::random::{Random, Stream, stream};
-use mtds::{Diagnostics, Method, Model, Points, Posterior, Signal, System};
+use mtds::Model;
+use mtds::random::{Stream, stream};
 use mtds_data::model::load_model;
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -72,7 +72,7 @@ impl Arguments {
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         if self.code.is_empty() && self.like.is_empty() && self.sample.is_none() {
             let problem = "expected to be told which sequences, found nothing";
-            let hint = "--sample 10, --like ID, or --code 0.3,-1.2";
+            let hint = "--sample 10, --like ID, or --code with as many numbers as `mtds inspect MODEL` says a code has";
             return Err(UsageError::new("--code", problem, hint).into());
         }
         let model = load_model(&self.model)?;
@@ -85,7 +85,7 @@ impl Arguments {
                 false => model.system.generate(&code, signal, n_time)?,
                 true => {
                     let mut random = stream(self.common.seed(), Stream::Noise(i as u64));
-                    noisy(&model.system, &code, (signal, n_time), &mut random)?
+                    model.system.generate_noisy(&code, signal, n_time, &mut random)?
                 }
             };
             codes.insert(id.clone(), json!(code));
@@ -123,18 +123,4 @@ impl Arguments {
         let numbered = |(i, code)| (format!("{what}-{}", i + 1), code, None);
         Ok(codes.into_iter().enumerate().map(numbered).collect())
     }
-}
-
-/// A sequence with the noise of observations: one draw of the forecast that knows the code and has seen nothing.
-fn noisy(
-    model: &System,
-    code: &[f64],
-    (inputs, n_time): (Option<&Signal>, usize),
-    random: &mut Random,
-) -> Result<Signal> {
-    let certain = Points::from_points(code.len(), &[code.to_vec()])?;
-    let certain = Posterior::from_equal_draws(certain, None, Diagnostics::new(Method::MapLaplace))?;
-    let unseen = Signal::new(0, model.base().d_obs(), vec![])?;
-    let forecast = model.forecast(&certain, &unseen, inputs, n_time, random)?;
-    Ok(Signal::new(n_time, forecast.d_obs(), forecast.draws(1, random))?)
 }

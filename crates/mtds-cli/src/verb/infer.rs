@@ -8,9 +8,8 @@ use crate::progress::{Progress, Stage};
 use crate::usage::{UsageError, check_folder, count, result_file};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use mtds::parts::CHAINS;
 use mtds::random::{Random, Stream, stream};
-use mtds::{Inferred, Method, Model, Points, Status};
+use mtds::{Inferred, Method, Model, Status};
 use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table, TableWriter};
 use serde_json::json;
@@ -175,10 +174,8 @@ fn status(status: Status) -> String {
 
 /// Draws of equal weight: `n` of one chain, or as many of each of several chains as make `n` or a few more.
 fn draws(id: &str, found: &Inferred, k: usize, n: usize, random: &mut Random) -> Table {
-    let posterior = &found.posterior;
-    let n_chains = posterior.diagnostics().chains.as_ref().map_or(1, |report| report.chains);
-    let points = if n_chains == 1 { posterior.resample(n, random) } else { thinned(posterior.draws(), n) };
-    let per_chain = points.len() / n_chains;
+    let points = found.posterior.thinned(n, random);
+    let per_chain = points.len() / found.posterior.n_chains();
     let mut table = Table::new()
         .with("series", Column::Text(vec![id.to_owned(); points.len()]))
         .with("chain", Column::Integer((0..points.len()).map(|i| (i / per_chain) as i64).collect()))
@@ -187,11 +184,4 @@ fn draws(id: &str, found: &Inferred, k: usize, n: usize, random: &mut Random) ->
         table = table.with(format!("z{}", d + 1), Column::Number(points.column(d).to_vec()));
     }
     table
-}
-
-/// Draws evenly spaced in each chain.
-fn thinned(all: &Points, n: usize) -> Points {
-    let (of_chain, wanted) = (all.len() / CHAINS, n.div_ceil(CHAINS));
-    let at = |i: usize| (i / wanted) * of_chain + (i % wanted) * of_chain / wanted;
-    all.select(&(0..CHAINS * wanted).map(at).collect::<Vec<_>>())
 }

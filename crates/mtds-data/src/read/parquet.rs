@@ -103,9 +103,8 @@ fn broken(file: &Path, error: ParquetError) -> Error {
     let text = error.to_string();
     if text.contains("codec") || text.contains("Disabled feature") {
         let what = format!("compressed in a way that cannot be read ({text})");
-        let advice = "write it with snappy, gzip, lz4 or brotli, or without compression; \
-                      builds with the feature `zstd` read that, too"
-            .to_string();
+        let read = if cfg!(feature = "zstd") { "zstd, snappy" } else { "snappy" };
+        let advice = format!("write it with {read}, gzip, lz4 or brotli, or without compression");
         return Error::data(file, Place::default(), Problem::Unsupported { what, advice });
     }
     damaged(file, text)

@@ -10,7 +10,7 @@ impl Findings {
     #[must_use]
     pub fn document(&self, settings: &Settings) -> Value {
         json!({
-            "experiment": "pd",
+            "verb": "reproduce pd",
             "version": env!("CARGO_PKG_VERSION"),
             "seed": settings.seed,
             "settings": settings,

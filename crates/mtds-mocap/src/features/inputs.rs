@@ -28,7 +28,7 @@ pub const D_INPUT: usize = 5 * N_AHEAD + 2;
 
 /// What drives a body: where to, at which phase of the gait, and which turns go outside.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Drive {
+pub struct MotionPlan {
     /// Smooth path, one place per frame, and [`HORIZON`] more beyond the last.
     pub path: Vec<Placement>,
     /// Phase φ of the gait in every frame, in radians.
@@ -37,7 +37,7 @@ pub struct Drive {
     pub outside: Vec<bool>,
 }
 
-impl Drive {
+impl MotionPlan {
     /// The inputs of all frames, `n_frames × 32`.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Drive {
     /// [`Error::NotFinite`] if a number is not finite.
     pub fn inputs(&self) -> Result<Signal> {
         let n_frames = self.phase_rad.len();
-        for (what, found) in [("path of the drive", self.path.len()), ("turning flags", self.outside.len())] {
+        for (what, found) in [("path of the plan", self.path.len()), ("turning flags", self.outside.len())] {
             if found != n_frames + HORIZON {
                 return Err(Error::shape(what, n_frames + HORIZON, found));
             }
@@ -96,8 +96,8 @@ mod tests {
         let path = (0..40).map(|t| Placement { x: 0.1 * t as f64, z: 3.0, facing_rad }).collect();
         let mut outside = vec![false; 40];
         outside[12] = true;
-        let drive = Drive { path, phase_rad: vec![0.0; 10], outside };
-        let inputs = drive.inputs().unwrap();
+        let plan = MotionPlan { path, phase_rad: vec![0.0; 10], outside };
+        let inputs = plan.inputs().unwrap();
         assert_eq!((inputs.n_time(), inputs.width(), input_names().len()), (10, 32, 32));
         for k in 0..N_AHEAD {
             // Walking along +X and facing it: all of the way is forward.
@@ -110,11 +110,11 @@ mod tests {
     }
 
     #[test]
-    fn drives_must_reach_beyond_the_horizon() {
+    fn plans_must_reach_beyond_the_horizon() {
         let place = Placement { x: 0.0, z: 0.0, facing_rad: 0.0 };
-        let short = Drive { path: vec![place; 39], phase_rad: vec![0.0; 10], outside: vec![false; 40] };
+        let short = MotionPlan { path: vec![place; 39], phase_rad: vec![0.0; 10], outside: vec![false; 40] };
         assert!(matches!(short.inputs(), Err(Error::Shape { .. })));
-        let broken = Drive { path: vec![place; 40], phase_rad: vec![f64::NAN; 10], ..short };
+        let broken = MotionPlan { path: vec![place; 40], phase_rad: vec![f64::NAN; 10], ..short };
         assert!(broken.inputs().unwrap_err().to_string().contains("phase_cos in frame 0"));
     }
 }

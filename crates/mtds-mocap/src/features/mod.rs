@@ -19,7 +19,7 @@ mod inputs;
 mod leak;
 mod ridge;
 
-pub use inputs::{AHEAD_FRAMES, D_INPUT, Drive, HORIZON, N_AHEAD, input_names};
+pub use inputs::{AHEAD_FRAMES, D_INPUT, HORIZON, MotionPlan, N_AHEAD, input_names};
 pub use leak::{Columns, StyleLeak, style_leak};
 
 use mtds::{Family, Sequence, Signal};
@@ -79,7 +79,7 @@ impl Features {
         let stride_frames = phase.stride_frames.unwrap_or(USUAL_STRIDE_SECS * track.fps);
         let path = SmoothPath::of_track(track, &facing, stride_frames, settings.tolerance)?;
         let outputs = Outputs::of_track(track, &facing)?;
-        let inputs = drive(&path, &phase, track).inputs()?;
+        let inputs = plan(&path, &phase, track).inputs()?;
         let rows = n_trim..outputs.values.n_time() - n_trim;
         // Row t of the inputs looks ahead from frame t; row t of the outputs is frame t + 1.
         let inputs = inputs.slice(rows.clone());
@@ -113,10 +113,10 @@ fn trimmed_frames(track: &JointTrack, settings: &FeatureSettings) -> Result<usiz
 }
 
 /// What drives a clip, with its path going on beyond the end.
-fn drive(path: &SmoothPath, phase: &Phase, track: &JointTrack) -> Drive {
+fn plan(path: &SmoothPath, phase: &Phase, track: &JointTrack) -> MotionPlan {
     let places: Vec<_> = (0..track.n_frames() + HORIZON).map(|t| path.at(t as f64)).collect();
     let outside = outside_turns(&places, track.fps);
-    Drive { path: places, phase_rad: phase.rad.clone(), outside }
+    MotionPlan { path: places, phase_rad: phase.rad.clone(), outside }
 }
 
 /// A family of motions, its columns named.

@@ -61,12 +61,12 @@ pub struct Walker {
     /// Frames per second; 30.
     pub fps: f64,
     /// Where to; a random route.
-    pub course: Course,
+    pub route: RouteKind,
 }
 
 /// Where a walker goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Course {
+pub enum RouteKind {
     /// A random route with bends to both sides.
     Random,
     /// Straight along +Z, at an even pace.
@@ -92,7 +92,7 @@ impl Walker {
     /// Somebody with this gait, on a random route at 30 frames per second.
     #[must_use]
     pub fn new(gait: GaitParameters) -> Self {
-        Self { gait, fps: crate::signal::FPS, course: Course::Random }
+        Self { gait, fps: crate::signal::FPS, route: RouteKind::Random }
     }
 
     /// Walks for `n_frames` frames; route, pace and the first phase are random.
@@ -114,9 +114,9 @@ impl Walker {
         let phase_rad = self.phases(n_frames, random);
         let spare = N_SPARE_STRIDES * self.gait.stride_length();
         let end = phase_rad[n_frames - 1] / TAU * self.gait.stride_length();
-        let route = match self.course {
-            Course::Random => Route::random(-spare..end + spare, random),
-            Course::Straight => Route::straight(-spare..end + spare),
+        let route = match self.route {
+            RouteKind::Random => Route::random(-spare..end + spare, random),
+            RouteKind::Straight => Route::straight(-spare..end + spare),
         };
         self.along(&route, phase_rad)
     }
@@ -125,9 +125,9 @@ impl Walker {
     fn phases(&self, n_frames: usize, random: &mut Random) -> Vec<f64> {
         let mut uniform = |low: f64, high: f64| low + (high - low) * random.random::<f64>();
         let first = uniform(0.0, TAU);
-        let change = match self.course {
-            Course::Random => uniform(0.0, PACE_CHANGE),
-            Course::Straight => 0.0,
+        let change = match self.route {
+            RouteKind::Random => uniform(0.0, PACE_CHANGE),
+            RouteKind::Straight => 0.0,
         };
         let (rate, shift) = (TAU / uniform(PACE_SECS[0], PACE_SECS[1]), uniform(0.0, TAU));
         // The integral of a pace 1 + change · cos(rate t + shift), which is never negative.

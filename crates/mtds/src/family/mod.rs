@@ -18,6 +18,7 @@ mod segments;
 mod sequence;
 mod signal;
 mod split;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ pub use segments::{SegmentPlan, Segments};
 pub use sequence::Sequence;
 pub use signal::Signal;
 pub use split::{SplitPlan, Strata};
+pub use summary::{ColumnRole, ColumnSummary};
 
 use crate::{Error, Result};
 

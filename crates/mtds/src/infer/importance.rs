@@ -25,6 +25,8 @@ const RETRY_TILT: f64 = 1.3;
 /// More draws than this, or more components of a mixture, are a slip: they would fill the memory before anything is said.
 const MOST_DRAWS: usize = 1 << 24;
 const MOST_COMPONENTS: usize = 1 << 10;
+/// More rounds than this would not end.
+const MOST_ROUNDS: usize = 1 << 14;
 
 /// Settings of adaptive importance sampling; defaults from the paper's table of inference parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,14 +84,18 @@ impl AdaptiveImportance {
     /// [`Error::Setting`] naming the setting.
     pub fn validate(&self) -> Result<()> {
         let counts = [
-            ("components", self.components, MOST_COMPONENTS),
-            ("passes", self.passes, MOST_DRAWS),
-            ("samples", self.samples, MOST_DRAWS),
-            ("first_samples", self.first_samples, MOST_DRAWS),
-            ("final_samples", self.final_samples, MOST_DRAWS),
+            ("components", self.components, 1..=MOST_COMPONENTS),
+            ("passes", self.passes, 1..=MOST_ROUNDS),
+            ("samples", self.samples, 1..=MOST_DRAWS),
+            ("first_samples", self.first_samples, 1..=MOST_DRAWS),
+            ("final_samples", self.final_samples, 1..=MOST_DRAWS),
+            ("retries", self.retries, 0..=MOST_ROUNDS),
+            ("em_iterations", self.em_iterations, 0..=MOST_ROUNDS),
+            ("kmeans_iterations", self.kmeans_iterations, 0..=MOST_ROUNDS),
         ];
-        for (name, found, most) in counts {
-            check((1..=most).contains(&found), name, found as f64, &format!("1 to {most}"))?;
+        for (name, found, fine) in counts {
+            let expected = format!("{} to {}", fine.start(), fine.end());
+            check(fine.contains(&found), name, found as f64, &expected)?;
         }
         check(self.tilt.is_finite() && self.tilt >= 1.0, "tilt", self.tilt, "1 or more")?;
         let fraction = self.stop_ess_fraction;

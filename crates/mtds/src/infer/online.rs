@@ -79,7 +79,7 @@ impl Online {
         history / 2 / self.every * self.every
     }
 
-    pub(super) fn validate(&self) -> Result<()> {
+    pub(crate) fn validate(&self) -> Result<()> {
         self.importance.validate()?;
         if self.mode_starts > MOST_STARTS {
             let why = format!("found {}; expected 0 to {MOST_STARTS}", self.mode_starts);

@@ -153,6 +153,15 @@ impl Posterior {
         Ok(Self { draws, weights, mixture, log_evidence: None, diagnostics })
     }
 
+    /// A point that is known, such as a code that was chosen: one draw, a mode without spread.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a point that is not finite.
+    pub fn known(point: &[f64]) -> Result<Self> {
+        let draws = Points::from_points(point.len(), &[point.to_vec()])?;
+        Self::from_equal_draws(draws, None, Diagnostics::new(Method::MapLaplace))
+    }
+
     /// Importance draws; fills in effective sample size, Pareto shape and, without support, the status.
     pub(super) fn from_weighted(
         weighted: WeightedDraws,
@@ -277,6 +286,33 @@ impl Posterior {
         self.draws.select(&chosen)
     }
 
+    /// The same with one draw in place of all, their mean.
+    pub(super) fn without_draws(self) -> Self {
+        let mean = self.mean();
+        let mut draws = Points::zeros(mean.len(), 1);
+        draws.set_point(0, &mean);
+        Self { draws, weights: vec![1.0], ..self }
+    }
+
+    /// Number of Markov chains that it is made of, one after the other; 1 for other methods.
+    #[must_use]
+    pub fn n_chains(&self) -> usize {
+        self.diagnostics.chains.as_ref().map_or(1, |report| report.chains.max(1))
+    }
+
+    /// Equally weighted draws, chain after chain: `n` by resampling; of several chains as many of each as make `n` or a few more,
+    /// evenly spaced in it.
+    #[must_use]
+    pub fn thinned(&self, n: usize, random: &mut Random) -> Points {
+        let n_chains = self.n_chains();
+        if n_chains == 1 {
+            return self.resample(n, random);
+        }
+        let (of_chain, wanted) = (self.draws.len() / n_chains, n.div_ceil(n_chains));
+        let at = |i: usize| (i / wanted) * of_chain + (i % wanted) * of_chain / wanted;
+        self.draws.select(&(0..n_chains * wanted).map(at).collect::<Vec<_>>())
+    }
+
     /// Effective sample size of the weights alone, whatever the draws' dependence.
     #[must_use]
     pub fn weight_ess(&self) -> f64 {
@@ -321,6 +357,23 @@ mod tests {
         assert!(posterior.quantiles(1, &[0.5]).is_err());
         assert!(posterior.quantiles(0, &[f64::NAN]).is_err());
         assert_eq!(posterior.diagnostics().ess, 4.0);
+    }
+
+    #[test]
+    fn thinning_keeps_chains_apart_and_their_draws_evenly_spaced() {
+        let draws = Points::from_values(1, 12, (0..12).map(f64::from).collect()).unwrap();
+        let mut diagnostics = Diagnostics::new(Method::Nuts);
+        let alone = Posterior::from_equal_draws(draws.clone(), None, diagnostics.clone()).unwrap();
+        diagnostics.chains =
+            Some(ChainReport { chains: 2, divergences: 0, cut_short: 0, acceptance: 0.8, r_hat: None });
+        let two = Posterior::from_equal_draws(draws, None, diagnostics).unwrap();
+        assert_eq!((alone.n_chains(), two.n_chains()), (1, 2));
+        let mut random = stream(1, 0);
+        assert_eq!(alone.thinned(3, &mut random).len(), 3);
+        for (n, expected) in [(6, vec![0.0, 2.0, 4.0, 6.0, 8.0, 10.0]), (3, vec![0.0, 3.0, 6.0, 9.0])] {
+            assert_eq!(two.thinned(n, &mut random).values(), expected);
+        }
+        assert_eq!(two.thinned(12, &mut random).values(), two.draws().values());
     }
 
     #[test]

@@ -127,6 +127,13 @@ impl TrackerState {
         self.anchor.step + self.outputs.len() / d_obs.max(1)
     }
 
+    /// The same without the draws of the posterior, which are most of it. The next update starts from the mixture and goes on to the same bits; a
+    /// forecast before the next observation would know no more than the mean.
+    #[must_use]
+    pub fn without_draws(self) -> Self {
+        Self { posterior: self.posterior.map(Posterior::without_draws), ..self }
+    }
+
     fn check(&self, sizes: &Sizes) -> Result<()> {
         self.settings.validate()?;
         self.check_history(sizes)?;

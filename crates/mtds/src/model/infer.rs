@@ -8,7 +8,7 @@ use crate::system::System;
 use crate::{Error, Result};
 
 /// Chains of NUTS: enough to see whether they agree.
-pub const CHAINS: usize = 4;
+const CHAINS: usize = 4;
 /// Draws per chain that are thrown away.
 const WARMUP: usize = 500;
 /// Fewest draws that a summary is made of.

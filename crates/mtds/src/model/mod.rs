@@ -8,7 +8,7 @@ mod infer;
 
 use serde::{Deserialize, Serialize};
 
-pub use infer::{CHAINS, Inferred};
+pub use infer::Inferred;
 
 use crate::evaluate::ScoreRow;
 use crate::family::Family;

@@ -132,6 +132,7 @@ impl Model {
         check::names("output", &self.columns.outputs, self.system.base().d_obs())?;
         check::names("input", &self.columns.inputs, self.system.d_input())?;
         check::scores(&self.scores)?;
+        self.online.validate().map_err(|error| broken(CONFIG_FILE, format!("online: {error}; {RESTORE}")))?;
         check::members(&self.members, self.system.d_code())
     }
 }

@@ -16,10 +16,10 @@ use crate::usage::{Refusal, UsageError, check_directory, rising, value};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use mtds::{Fit, Fitting, Model};
-use mtds_data::ReadFamily;
 use mtds_data::directory::write_file_atomic;
 use mtds_data::fit_file::FitFile;
 use mtds_data::model::{load_model, save_model};
+use mtds_data::{Lock, ReadFamily};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -126,6 +126,7 @@ impl Arguments {
     /// Data that cannot be read or learned from; settings out of range; a file that cannot be written; an interrupt.
     pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
         let mut settings = self.settings()?;
+        let _alone = self.alone()?;
         self.check()?;
         let checkpoint = self.checkpoint();
         let earlier = match self.resume {
@@ -149,9 +150,6 @@ impl Arguments {
         let mut fitting = self.begin(settings, &read, earlier.as_deref())?;
         self.common.say(document::choices(&fitting, &self.common).trim_end());
         let model = self.learn(interrupt, &mut fitting)?;
-        if let Some(parent) = self.out.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            std::fs::create_dir_all(parent).with_context(|| format!("cannot make `{}`", parent.display()))?;
-        }
         save_model(&self.out, &model)?;
         remove(&checkpoint)?;
         self.print(&model, stdout)
@@ -172,10 +170,18 @@ impl Arguments {
         Ok(FitFile { seed: self.common.seed.or(file.seed), data, learn })
     }
 
+    /// Two fits to one place would share a checkpoint: the second is refused. Checkpoint and lock need the directory that the model will lie in.
+    fn alone(&self) -> Result<Lock> {
+        check_directory("--out", &self.out)?;
+        if let Some(parent) = self.out.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            std::fs::create_dir_all(parent).with_context(|| format!("cannot make `{}`", parent.display()))?;
+        }
+        Ok(Lock::take(&self.out)?)
+    }
+
     /// Refuses to write over what is already there, unless asked to.
     fn check(&self) -> Result<(), UsageError> {
         self.source.check()?;
-        check_directory("--out", &self.out)?;
         self.tensorboard.as_deref().map_or(Ok(()), |path| check_directory("--tensorboard", path))?;
         let checkpoint = self.checkpoint();
         let is_there = || self.out.read_dir().is_ok_and(|mut entries| entries.next().is_some());

@@ -2,8 +2,8 @@
 
 use super::Arguments;
 use anyhow::Result;
-use mtds::parts::Facts;
-use mtds::{Family, Signal};
+use mtds::Family;
+use mtds::parts::{ColumnRole, ColumnSummary, Facts};
 use mtds_report::text::{Align, TextTable, percent};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,23 +13,11 @@ use std::path::Path;
 /// Labels that are listed one by one.
 const MOST_LABELS: usize = 12;
 
-/// What a column holds.
-struct Holds {
-    name: String,
-    role: &'static str,
-    n: usize,
-    missing: f64,
-    mean: f64,
-    std_dev: f64,
-    least: f64,
-    most: f64,
-}
-
 pub(super) fn inspect(asked: &Arguments, stdout: &mut dyn Write) -> Result<()> {
     let read = asked.source.read(&asked.source.columns())?;
     let (path, family) = (&asked.source.data, &read.family);
     let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
-    let columns = columns(family);
+    let columns = family.column_summaries();
     asked.common.print(
         stdout,
         || text(path, family, &columns, &notes),
@@ -37,32 +25,11 @@ pub(super) fn inspect(asked: &Arguments, stdout: &mut dyn Write) -> Result<()> {
     )
 }
 
-fn columns(family: &Family) -> Vec<Holds> {
-    let outputs: Vec<&Signal> = family.sequences().iter().map(|s| s.outputs()).collect();
-    let inputs: Vec<&Signal> = (0..family.n_seq()).filter_map(|i| family.inputs_of(i)).collect();
-    let of = |role: &'static str, names: &[String], signals: &[&Signal]| -> Vec<Holds> {
-        names.iter().enumerate().map(|(c, name)| holds(name, role, signals, c)).collect()
-    };
-    let mut columns = of("output", family.output_names(), &outputs);
-    columns.extend(of("input", family.input_names(), &inputs));
-    columns
-}
-
-fn holds(name: &str, role: &'static str, signals: &[&Signal], c: usize) -> Holds {
-    let all = || signals.iter().flat_map(move |signal| signal.rows().map(move |row| row[c]));
-    let observed = || all().filter(|y| !y.is_nan());
-    let (n, total) = (observed().count(), all().count());
-    let mean = observed().sum::<f64>() / n as f64;
-    let variance = observed().map(|y| (y - mean).powi(2)).sum::<f64>() / n as f64;
-    Holds {
-        name: name.to_owned(),
-        role,
-        n,
-        missing: (total - n) as f64 / total as f64,
-        mean,
-        std_dev: variance.sqrt(),
-        least: observed().fold(f64::NAN, f64::min),
-        most: observed().fold(f64::NAN, f64::max),
+/// The role of a column in a word.
+fn role(column: &ColumnSummary) -> &'static str {
+    match column.role {
+        ColumnRole::Output => "output",
+        ColumnRole::Input => "input",
     }
 }
 
@@ -72,9 +39,9 @@ fn labels(family: &Family) -> BTreeMap<&str, usize> {
     counts
 }
 
-fn document(path: &Path, family: &Family, columns: &[Holds], notes: &[String]) -> Value {
-    let column = |c: &Holds| {
-        json!({"name": c.name, "role": c.role, "n": c.n, "missing": c.missing, "mean": c.mean,
+fn document(path: &Path, family: &Family, columns: &[ColumnSummary], notes: &[String]) -> Value {
+    let column = |c: &ColumnSummary| {
+        json!({"name": c.name, "role": role(c), "n": c.n, "missing": c.missing, "mean": c.mean,
                "std_dev": c.std_dev, "min": c.least, "max": c.most})
     };
     json!({
@@ -89,7 +56,7 @@ fn document(path: &Path, family: &Family, columns: &[Holds], notes: &[String]) -
     })
 }
 
-fn text(path: &Path, family: &Family, columns: &[Holds], notes: &[String]) -> String {
+fn text(path: &Path, family: &Family, columns: &[ColumnSummary], notes: &[String]) -> String {
     let facts = Facts::of(family);
     let shortest = family.sequences().iter().map(|s| s.n_time()).min().unwrap_or(0);
     let mut out = format!(
@@ -112,7 +79,7 @@ fn text(path: &Path, family: &Family, columns: &[Holds], notes: &[String]) -> St
     head.extend(right);
     let mut table = TextTable::new(&head);
     for c in columns {
-        let mut row = vec![c.name.clone(), c.role.to_owned(), c.n.to_string(), percent(c.missing)];
+        let mut row = vec![c.name.clone(), role(c).to_owned(), c.n.to_string(), percent(c.missing)];
         row.extend([c.mean, c.std_dev, c.least, c.most].map(short));
         table.push(row);
     }
@@ -134,18 +101,14 @@ fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mtds::Sequence;
+    use mtds::{Sequence, Signal};
 
     #[test]
-    fn columns_say_what_they_hold() {
-        let signal = Signal::new(3, 2, vec![1.0, 5.0, f64::NAN, 5.0, 3.0, 5.0]).expect("a signal");
-        let family =
-            Family::new(vec![Sequence::new("a", signal).expect("fine").with_label("slow")]).expect("fine");
-        let found = columns(&family);
-        assert_eq!((found[0].n, found[0].mean, found[0].std_dev), (2, 2.0, 1.0));
-        assert_eq!((found[0].least, found[0].most, found[1].std_dev), (1.0, 3.0, 0.0));
-        assert!((found[0].missing - 1.0 / 3.0).abs() < 1e-12);
-        assert_eq!(labels(&family).get("slow"), Some(&1));
+    fn labels_are_counted() {
+        let labelled =
+            |id: &str| Sequence::new(id, Signal::column(vec![1.0, 2.0])).expect("fine").with_label("slow");
+        let family = Family::new(vec![labelled("a"), labelled("b")]).expect("fine");
+        assert_eq!(labels(&family), BTreeMap::from([("slow", 2)]));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use mtds::Family;
 use mtds::random::{Stream, stream};
+use mtds_data::directory::read_file;
 use mtds_data::{Columns, TimeAxis, write_family};
 use mtds_mocap::clip::ClipSettings;
 use mtds_mocap::features::{self, FeatureSettings, StyleLeak, style_leak};
@@ -105,8 +106,9 @@ impl Prepare {
 /// # Errors
 /// A file that cannot be read, or without the columns `file` and `split`.
 fn read_splits(path: &Path) -> Result<HashMap<String, String>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    splits(&text).with_context(|| format!("`{}`", path.display()))
+    let bytes = read_file(path)?;
+    let text = std::str::from_utf8(&bytes).context("expected UTF-8 text; save it as UTF-8");
+    text.and_then(splits).with_context(|| format!("`{}`", path.display()))
 }
 
 fn splits(text: &str) -> Result<HashMap<String, String>> {

@@ -2,6 +2,7 @@
 
 use crate::output::write_whole;
 use anyhow::{Context, Result, bail};
+use mtds_data::directory::read_file;
 use mtds_mocap::frame::Placement;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ impl Side {
         if !path.is_file() {
             return Ok(None);
         }
-        let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let bytes = read_file(&path)?;
         let side: Self = serde_json::from_slice(&bytes).with_context(|| format!("`{}`", path.display()))?;
         if side.version != VERSION {
             bail!("`{}`: expected version {VERSION}, found {}", path.display(), side.version);

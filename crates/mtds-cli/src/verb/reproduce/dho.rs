@@ -8,7 +8,7 @@
 
 use super::ScaleName;
 use crate::options::Common;
-use crate::output::{print, write_whole};
+use crate::output::{document_text, print, write_whole};
 use crate::usage::{Refusal, UsageError, check_directory, value};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
@@ -164,7 +164,7 @@ impl Dho {
         let outcome = experiment
             .run(&self.wanted(experiment), self.common.threads(), &elapsed, &mut directory)
             .map_err(|error| directory.explain(error))?;
-        let document = serde_json::to_string_pretty(&outcome.document()?)? + "\n";
+        let document = document_text(outcome.document()?)?;
         write_whole(&out.join(RESULT), document.as_bytes())?;
         let page = outcome.page(&out.display().to_string())?;
         write_whole(&out.join(PAGE), page.render().as_bytes())?;

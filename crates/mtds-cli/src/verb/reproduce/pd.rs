@@ -6,7 +6,7 @@
 
 use super::ScaleName;
 use crate::options::Common;
-use crate::output::{print, write_whole};
+use crate::output::{document_text, print, write_whole};
 use crate::progress::{Progress, Stage};
 use crate::usage::check_directory;
 use anyhow::Result;
@@ -67,7 +67,7 @@ impl Pd {
             Control::Continue
         })?;
         progress.end();
-        let document = serde_json::to_string_pretty(&found.document(&settings))? + "\n";
+        let document = document_text(found.document(&settings))?;
         let left = out.join(RESULT);
         write_whole(&left, document.as_bytes())?;
         let text = || format!("{}\nleft in {}: the result\n", found.summary(), left.display());

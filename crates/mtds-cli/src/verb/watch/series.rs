@@ -55,10 +55,11 @@ impl AllSeries {
         Ok(())
     }
 
-    /// As they are to be stored.
+    /// As they are to be stored: every line brings an update, before which draws are not asked for.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
         let one = |(name, series): (&String, &Series)| {
-            let ((trackers, n_values), time) = (series.tracker.states(), series.time.clone());
+            let ((states, n_values), time) = (series.tracker.states(), series.time.clone());
+            let trackers = states.into_iter().map(TrackerState::without_draws).collect();
             (name.clone(), StoredSeries { trackers, n_values, time })
         };
         self.by_name.iter().map(one).collect()

@@ -5,7 +5,7 @@ use super::series::{StoredSeries, fnv};
 use crate::usage::UsageError;
 use anyhow::{Context, Result, bail};
 use mtds::{Model, Online};
-use mtds_data::directory::write_file_atomic;
+use mtds_data::directory::{read_file, write_file_atomic};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,7 +59,7 @@ impl Snapshot {
     /// A file that is no snapshot, or one of another model.
     pub(super) fn load(path: &Path, model: &str) -> Result<Self> {
         let shown = path.display();
-        let bytes = std::fs::read(path).with_context(|| format!("{shown}: cannot read"))?;
+        let bytes = read_file(path)?;
         let unreadable = || format!("{shown}: not a snapshot that this program can read");
         let Kind { format } = serde_json::from_slice(&bytes).with_context(unreadable)?;
         if format != FORMAT {

@@ -40,9 +40,9 @@ const L2: f64 = 100.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ours {
     /// Models that start from prior draws.
-    pub from_prior: Start<PriorStart>,
+    pub from_prior: ModelsFrom<PriorStart>,
     /// Models that start from random effects.
-    pub from_effects: Start<RandomEffects>,
+    pub from_effects: ModelsFrom<RandomEffects>,
     /// Nats per training sequence below the best at which a model is dropped.
     pub drop_below: f64,
     /// Standard deviation τ of the prior over codes at test time.
@@ -57,7 +57,7 @@ pub struct Ours {
 
 /// How many models start in one way, and how each is learned on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Start<S> {
+pub struct ModelsFrom<S> {
     /// Number of models.
     pub models: usize,
     /// The start.
@@ -115,12 +115,12 @@ impl Ours {
         };
         let effects_rate = if n <= 4 { 0.3 } else { 0.6 };
         Ok(Self {
-            from_prior: Start {
+            from_prior: ModelsFrom {
                 models: effort.models.0,
                 start: from_prior(effort.prior_steps.0)?,
                 refine: refine(effort.prior_steps.1, (2e-3, 1.0), (-1.5, 0.6))?,
             },
-            from_effects: Start {
+            from_effects: ModelsFrom {
                 models: effort.models.1,
                 start: RandomEffects::default(),
                 refine: refine(effort.effects_steps, (1e-3 * effects_rate, effects_rate), (-2.0, 0.5))?,
@@ -146,7 +146,7 @@ impl Ours {
         let family = training.family();
         let mut fitted = vec![];
         for k in 0..self.from_prior.models {
-            let Start { start, refine, .. } = &self.from_prior;
+            let ModelsFrom { start, refine, .. } = &self.from_prior;
             let course = course(StartRule::Prior(Box::new(start.clone())), refine);
             let learner =
                 Learner::new(course, spec(Skip::None), data(training, seed.wrapping_add(1 + k as u64)))?;

@@ -79,7 +79,7 @@ impl FactorCurves {
         let curves = Curves::of(family, "fpca", FEWEST)?;
         let members: Vec<&[f64]> = curves.members.iter().map(Vec::as_slice).collect();
         let model = best_rank(&members, curves.d_obs, most)
-            .and_then(|rank| Factors::fit(&members, &Start::of(&members), rank, ROUNDS.1))
+            .and_then(|rank| Factors::fit(&members, &FirstAxes::of(&members), rank, ROUNDS.1))
             .ok_or_else(|| {
                 Error::setting("training", "found values of which `fpca` has no finite covariance")
             })?;
@@ -171,7 +171,7 @@ fn best_rank(members: &[&[f64]], d: usize, most: usize) -> Option<usize> {
         .into_par_iter()
         .map(|fold| {
             let rest = part(fold, false);
-            let start = Start::of(&rest);
+            let start = FirstAxes::of(&rest);
             (rest, start, part(fold, true))
         })
         .collect();
@@ -196,13 +196,13 @@ fn best_rank(members: &[&[f64]], d: usize, most: usize) -> Option<usize> {
 }
 
 /// Where EM begins: means, and singular vectors of what lies around them, with gaps as 0.
-struct Start {
+struct FirstAxes {
     mean: Vec<f64>,
     /// Entries × min(members, entries), the largest first, in deviations of a member.
     axes: Matrix,
 }
 
-impl Start {
+impl FirstAxes {
     fn of(members: &[&[f64]]) -> Self {
         let n_entries = members.first().map_or(0, |values| values.len());
         let mean = |k: usize| {
@@ -222,7 +222,7 @@ impl Start {
 
 impl Factors {
     /// EM from the start; `None` where a covariance is no longer finite.
-    fn fit(members: &[&[f64]], start: &Start, rank: usize, rounds: usize) -> Option<Self> {
+    fn fit(members: &[&[f64]], start: &FirstAxes, rank: usize, rounds: usize) -> Option<Self> {
         let (n_entries, r) = (start.mean.len(), rank.min(start.axes.cols));
         let shown = members.iter().flat_map(|values| values.iter()).filter(|y| !y.is_nan());
         let variance = shown.clone().map(|y| y * y).sum::<f64>() / shown.count().max(1) as f64;

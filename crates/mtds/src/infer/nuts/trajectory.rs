@@ -86,7 +86,7 @@ struct Span {
 }
 
 /// What all stretches of a draw have in common.
-struct Course {
+struct Tally {
     start_energy: f64,
     acceptance: f64,
     n_steps: usize,
@@ -98,13 +98,13 @@ impl Mover<'_, '_> {
     pub(super) fn draw(&mut self, from: &State, max_depth: usize, random: &mut Random) -> (State, Quality) {
         let momentum = self.metric.momentum(random);
         let end = self.end(from.clone(), momentum);
-        let mut course = Course { start_energy: end.energy(), acceptance: 0.0, n_steps: 0, diverged: false };
+        let mut tally = Tally { start_energy: end.energy(), acceptance: 0.0, n_steps: 0, diverged: false };
         let mut span = Span::of(end, 0.0);
         let mut depth = 0;
         while depth < max_depth {
             let forwards = random.random::<bool>();
             let from = if forwards { span.last.clone() } else { span.first.clone() };
-            let Some(half) = self.extend(from, depth, forwards, &mut course, random) else { break };
+            let Some(half) = self.extend(from, depth, forwards, &mut tally, random) else { break };
             if random.random::<f64>().ln() < half.log_weight - span.log_weight {
                 span.chosen = half.chosen.clone();
             }
@@ -116,8 +116,8 @@ impl Mover<'_, '_> {
             }
         }
         let quality = Quality {
-            acceptance: course.acceptance / course.n_steps.max(1) as f64,
-            diverged: course.diverged,
+            acceptance: tally.acceptance / tally.n_steps.max(1) as f64,
+            diverged: tally.diverged,
             cut_short: depth == max_depth,
         };
         (span.chosen, quality)
@@ -129,15 +129,15 @@ impl Mover<'_, '_> {
         from: End,
         depth: usize,
         forwards: bool,
-        course: &mut Course,
+        tally: &mut Tally,
         random: &mut Random,
     ) -> Option<Span> {
         if depth == 0 {
-            return self.step(&from, forwards, course);
+            return self.step(&from, forwards, tally);
         }
-        let near = self.extend(from, depth - 1, forwards, course, random)?;
+        let near = self.extend(from, depth - 1, forwards, tally, random)?;
         let from = if forwards { near.last.clone() } else { near.first.clone() };
-        let far = self.extend(from, depth - 1, forwards, course, random)?;
+        let far = self.extend(from, depth - 1, forwards, tally, random)?;
         let total = log_add(near.log_weight, far.log_weight);
         let takes_far = random.random::<f64>().ln() < far.log_weight - total;
         let chosen = if takes_far { far.chosen.clone() } else { near.chosen.clone() };
@@ -147,19 +147,19 @@ impl Mover<'_, '_> {
     }
 
     /// One leapfrog step; `None` where it diverges.
-    fn step(&mut self, from: &End, forwards: bool, course: &mut Course) -> Option<Span> {
+    fn step(&mut self, from: &End, forwards: bool, tally: &mut Tally) -> Option<Span> {
         let size = if forwards { self.step_size } else { -self.step_size };
-        course.n_steps += 1;
+        tally.n_steps += 1;
         let Some(end) = self.leapfrog(from, size) else {
-            course.diverged = true;
+            tally.diverged = true;
             return None;
         };
-        let log_weight = course.start_energy - end.energy();
+        let log_weight = tally.start_energy - end.energy();
         if log_weight.is_nan() || log_weight <= -DIVERGENCE {
-            course.diverged = true;
+            tally.diverged = true;
             return None;
         }
-        course.acceptance += log_weight.min(0.0).exp();
+        tally.acceptance += log_weight.min(0.0).exp();
         Some(Span::of(end, log_weight))
     }
 

@@ -10,7 +10,7 @@
 //! steps, and far behind where members have inputs of their own.
 
 use super::rules::Chooser;
-use super::{Beginning, Drive, Facts, LearnRule, Wishes};
+use super::{Beginning, Facts, LearnRule, Stimulus, Wishes};
 
 /// Fewest members that structures are compared by.
 const FEWEST: usize = 6;
@@ -75,7 +75,7 @@ impl Structure {
             all.push(with("clock", Wishes { clock: Some(FUNCTIONS), ..Wishes::default() }));
             all.push(with("curves", Wishes { start: Some(Beginning::Curves), ..Wishes::default() }));
         }
-        if facts.drive == Drive::Impulse {
+        if facts.drive == Stimulus::Impulse {
             all.push(with("draws", Wishes { learn: Some(LearnRule::Mco), ..Wishes::default() }));
         }
         all

@@ -7,7 +7,7 @@ use crate::family::{Family, Inputs, Signal};
 /// What the inputs of a family do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Drive {
+pub enum Stimulus {
     /// There are none.
     None,
     /// They are zero after the first step: an impulse.
@@ -32,7 +32,7 @@ pub struct Facts {
     /// Whether sequences have inputs of their own, so that none of their rollouts can be shared.
     pub own_inputs: bool,
     /// What the inputs do.
-    pub drive: Drive,
+    pub drive: Stimulus,
     /// Share of the inputs that are exactly zero; 0 without inputs.
     pub zero_inputs: f64,
     /// Share of the outputs that are missing.
@@ -61,9 +61,9 @@ impl Facts {
             d_input: family.d_input(),
             own_inputs: matches!(family.inputs(), Inputs::Own),
             drive: match (family.d_input(), quiet_later) {
-                (0, _) => Drive::None,
-                (_, true) => Drive::Impulse,
-                (_, false) => Drive::Ongoing,
+                (0, _) => Stimulus::None,
+                (_, true) => Stimulus::Impulse,
+                (_, false) => Stimulus::Ongoing,
             },
             zero_inputs: values().filter(|u| **u == 0.0).count() as f64 / values().count().max(1) as f64,
             missing: 1.0 - family.n_observed() as f64 / n_values as f64,

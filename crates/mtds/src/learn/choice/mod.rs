@@ -21,7 +21,7 @@ mod variational;
 use serde::{Deserialize, Serialize};
 
 pub use compare::Structure;
-pub use facts::{Drive, Facts};
+pub use facts::{Facts, Stimulus};
 pub use roles::REST;
 
 use super::{PriorRule, ScalingRule};

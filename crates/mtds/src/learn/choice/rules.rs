@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::roles::Roles;
 use super::{
-    Beginning, Choice, Choices, Drive, Facts, LearnRule, Wishes, approach, compare, layered, new_members,
+    Beginning, Choice, Choices, Facts, LearnRule, Stimulus, Wishes, approach, compare, layered, new_members,
     variational,
 };
 use crate::base::{Base, BaseName};
@@ -144,6 +144,10 @@ impl Choices {
             &self.refine_particles,
             "1 to 65536",
         )?;
+        for width in &self.hidden {
+            require((1..=4096).contains(width), "hidden", width, "widths of 1 to 4096")?;
+        }
+        require(self.hidden.len() <= 16, "hidden", &self.hidden.len(), "at most 16 layers")?;
         require(self.refine_steps >= 2, "refine_steps", &self.refine_steps, "2 or more")?;
         let most = self.segment.saturating_sub(1);
         require(self.overlap <= most, "overlap", &self.overlap, &format!("at most {most}, below `segment`"))?;
@@ -195,7 +199,7 @@ fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &
         false => (vec![64, 64], "bends the code enough for most families"),
     };
     by.fill("hidden", &mut w.hidden, hidden);
-    let at_rest = facts.drive == Drive::Impulse && !work.is_cut;
+    let at_rest = facts.drive == Stimulus::Impulse && !work.is_cut;
     let begins = match at_rest {
         true => "an impulse starts every sequence from rest",
         false => "sequences begin in states of their own",
@@ -329,7 +333,7 @@ fn code(start: Option<Beginning>, work: &Work) -> (usize, String) {
 fn role(block: &BlockSpec, facts: &Facts, at_rest: bool) -> Role {
     match block.name {
         "initial_state" if !at_rest => Role::Adapted,
-        "feedthrough" if facts.drive == Drive::Ongoing => Role::Adapted,
+        "feedthrough" if facts.drive == Stimulus::Ongoing => Role::Adapted,
         // The offset of the outputs does its work.
         "state_bias" => Role::Fixed(0.0),
         _ => block.role.clone(),
@@ -338,7 +342,7 @@ fn role(block: &BlockSpec, facts: &Facts, at_rest: bool) -> Role {
 
 fn scaling(facts: &Facts) -> (ScalingRule, &'static str) {
     match facts.drive {
-        Drive::None => (ScalingRule::Outputs, "outputs to mean 0 and deviation 1"),
+        Stimulus::None => (ScalingRule::Outputs, "outputs to mean 0 and deviation 1"),
         _ if facts.zero_inputs >= 0.1 => {
             (ScalingRule::InputUnits, "many inputs are 0, which has to keep meaning nothing")
         }

@@ -8,16 +8,16 @@ use crate::generator::Role;
 use crate::learn::{RefineRule, StartRule};
 use crate::{Error, System, random};
 
-fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Drive) -> Facts {
+fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Stimulus) -> Facts {
     Facts {
         n_seq,
         max_time,
         median_time: max_time,
         d_obs,
-        d_input: usize::from(drive != Drive::None),
-        own_inputs: drive == Drive::Ongoing,
+        d_input: usize::from(drive != Stimulus::None),
+        own_inputs: drive == Stimulus::Ongoing,
         drive,
-        zero_inputs: if drive == Drive::Impulse { 0.99 } else { 0.0 },
+        zero_inputs: if drive == Stimulus::Impulse { 0.99 } else { 0.0 },
         missing: 0.0,
     }
 }
@@ -32,7 +32,7 @@ fn from_draws() -> Wishes {
 
 #[test]
 fn a_layered_model_gets_a_front_and_what_goes_with_it() {
-    let driven = facts(40, 60, 2, Drive::Ongoing);
+    let driven = facts(40, 60, 2, Stimulus::Ongoing);
     let wish = |wishes: Wishes| {
         resolve(&Wishes { base: Some(super::layered::LAYERED.to_owned()), ..wishes }, &driven)
     };
@@ -51,13 +51,13 @@ fn a_layered_model_gets_a_front_and_what_goes_with_it() {
 fn fronts_that_cannot_be_are_refused() {
     let of = |wishes: Wishes, drive| resolve(&wishes, &facts(40, 60, 1, drive)).unwrap_err().to_string();
     let some = |front: usize| Wishes { front: Some(front), ..Wishes::default() };
-    assert!(of(some(16), Drive::None).contains("no inputs"));
-    assert!(of(Wishes { bottleneck: Some(4), ..Wishes::default() }, Drive::Ongoing).contains("`front`"));
-    assert!(of(Wishes { bottleneck: Some(0), ..some(16) }, Drive::Ongoing).contains("expected 1 or more"));
-    assert!(of(Wishes { front_seed: Some(60), ..some(16) }, Drive::Ongoing).contains("at most 59"));
-    assert!(of(Wishes { front_rate: Some(0.0), ..some(16) }, Drive::Ongoing).contains("front_rate"));
+    assert!(of(some(16), Stimulus::None).contains("no inputs"));
+    assert!(of(Wishes { bottleneck: Some(4), ..Wishes::default() }, Stimulus::Ongoing).contains("`front`"));
+    assert!(of(Wishes { bottleneck: Some(0), ..some(16) }, Stimulus::Ongoing).contains("expected 1 or more"));
+    assert!(of(Wishes { front_seed: Some(60), ..some(16) }, Stimulus::Ongoing).contains("at most 59"));
+    assert!(of(Wishes { front_rate: Some(0.0), ..some(16) }, Stimulus::Ongoing).contains("front_rate"));
     let residual = Wishes { residual: Some(true), base: Some("lds".into()), ..Wishes::default() };
-    assert!(of(residual, Drive::Ongoing).contains("only rnn"));
+    assert!(of(residual, Stimulus::Ongoing).contains("only rnn"));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn what_only_a_front_has_is_refused_without_one() {
         ("bottleneck", Wishes { bottleneck: Some(2), ..Wishes::default() }),
     ];
     for (key, wishes) in bad {
-        match resolve(&wishes, &facts(40, 60, 2, Drive::Ongoing)) {
+        match resolve(&wishes, &facts(40, 60, 2, Stimulus::Ongoing)) {
             Err(Error::Setting { name, why }) => {
                 assert!(name == key && why.contains("`front`, too"), "{why}")
             }
@@ -85,7 +85,7 @@ fn the_base_model_and_the_way_to_learn_follow_from_the_family() {
         (choices.base, choices.learn, choices.start)
     };
     let is = |name: &str, learn, start| (name.to_owned(), learn, start);
-    let (usual, wide) = (facts(40, 60, 2, Drive::Impulse), facts(40, 60, 70, Drive::Ongoing));
+    let (usual, wide) = (facts(40, 60, 2, Stimulus::Impulse), facts(40, 60, 70, Stimulus::Ongoing));
     let lds = || Wishes { base: Some("lds".into()), ..Wishes::default() };
     let begin = Wishes { start: Some(Beginning::Prior), ..Wishes::default() };
     assert_eq!(of(Wishes::default(), &usual), is("kalman", LearnRule::Iwae, Beginning::None));
@@ -99,7 +99,7 @@ fn the_base_model_and_the_way_to_learn_follow_from_the_family() {
 
 #[test]
 fn the_oscillators_get_what_was_tried_on_them() {
-    let (choices, why) = resolve(&from_draws(), &facts(128, 80, 1, Drive::Impulse)).unwrap();
+    let (choices, why) = resolve(&from_draws(), &facts(128, 80, 1, Stimulus::Impulse)).unwrap();
     assert_eq!((choices.code, choices.state, choices.start), (4, 4, Beginning::Prior));
     assert_eq!((choices.scaling, choices.segment, choices.l2), (ScalingRule::InputUnits, 0, 100.0));
     assert!((choices.start_noise - 0.52).abs() < 1e-9);
@@ -109,7 +109,7 @@ fn the_oscillators_get_what_was_tried_on_them() {
 
 #[test]
 fn few_sequences_start_from_effects_and_none_is_held_out() {
-    let (choices, _) = resolve(&from_draws(), &facts(3, 40, 2, Drive::None)).unwrap();
+    let (choices, _) = resolve(&from_draws(), &facts(3, 40, 2, Stimulus::None)).unwrap();
     assert_eq!((choices.start, choices.validation, choices.code), (Beginning::Effects, 0.0, 2));
     assert!(choices.adapt.iter().any(|block| block == "initial_state"));
     assert!(choices.prior_std > 1.3 && choices.noise_spread > 0.2);
@@ -117,7 +117,7 @@ fn few_sequences_start_from_effects_and_none_is_held_out() {
 
 #[test]
 fn weights_of_few_short_sequences_are_held_less() {
-    let l2 = |wishes: &Wishes, n, t| resolve(wishes, &facts(n, t, 1, Drive::None)).unwrap().0.l2;
+    let l2 = |wishes: &Wishes, n, t| resolve(wishes, &facts(n, t, 1, Stimulus::None)).unwrap().0.l2;
     let usual = Wishes::default();
     assert!(l2(&usual, 24, 11) < 0.25 * l2(&usual, 200, 11));
     assert!(l2(&usual, 40, 80) < l2(&usual, 80, 80) && l2(&usual, 200, 80) == l2(&usual, 400, 80));
@@ -127,7 +127,7 @@ fn weights_of_few_short_sequences_are_held_less() {
 
 #[test]
 fn inputs_of_their_own_cost_rollouts() {
-    let (choices, _) = resolve(&from_draws(), &facts(200, 100, 3, Drive::Ongoing)).unwrap();
+    let (choices, _) = resolve(&from_draws(), &facts(200, 100, 3, Stimulus::Ongoing)).unwrap();
     assert_eq!((choices.particles, choices.scaling), (256, ScalingRule::All));
     assert!(choices.adapt.iter().any(|block| block == "feedthrough"));
     assert!(choices.start_steps < 2000);
@@ -136,7 +136,7 @@ fn inputs_of_their_own_cost_rollouts() {
 #[test]
 fn what_is_asked_for_is_kept_and_said() {
     let wishes = Wishes { code: Some(2), start_steps: Some(7), ..Wishes::default() };
-    let (choices, why) = resolve(&wishes, &facts(128, 80, 1, Drive::None)).unwrap();
+    let (choices, why) = resolve(&wishes, &facts(128, 80, 1, Stimulus::None)).unwrap();
     assert_eq!((choices.code, choices.start_steps), (2, 7));
     let asked: Vec<_> = why.iter().filter(|choice| choice.asked).map(|choice| choice.key.as_str()).collect();
     assert_eq!(asked, ["code", "start_steps"]);
@@ -159,19 +159,22 @@ fn wishes_out_of_range_are_named() {
                 ..Wishes::default()
             },
         ),
+        ("hidden", Wishes { hidden: Some(vec![1_000_000_000_000_000]), ..Wishes::default() }),
+        ("hidden", Wishes { hidden: Some(vec![0]), ..Wishes::default() }),
+        ("hidden", Wishes { hidden: Some(vec![1; 1000]), ..Wishes::default() }),
         (
             "fix",
             Wishes { share: Some(vec!["rest".into()]), fix: Some(vec!["rest".into()]), ..Wishes::default() },
         ),
     ];
     for (key, wishes) in bad {
-        match resolve(&wishes, &facts(20, 30, 1, Drive::None)) {
+        match resolve(&wishes, &facts(20, 30, 1, Stimulus::None)) {
             Err(Error::Setting { name, .. }) => assert_eq!(name, key),
             other => panic!("{key}: {other:?}"),
         }
     }
     let unknown = Wishes { adapt: Some(vec!["wings".into()]), ..Wishes::default() };
-    let error = resolve(&unknown, &facts(20, 30, 1, Drive::None)).unwrap_err().to_string();
+    let error = resolve(&unknown, &facts(20, 30, 1, Stimulus::None)).unwrap_err().to_string();
     assert!(error.contains("`wings`") && error.contains("decay"), "{error}");
 }
 
@@ -179,7 +182,7 @@ fn wishes_out_of_range_are_named() {
 fn bounds_are_learned_without_a_start_and_replay() {
     for learn in [LearnRule::Elbo, LearnRule::Iwae] {
         let wishes = Wishes { learn: Some(learn), amortised: Some(8), window: Some(10), ..Wishes::default() };
-        let (choices, why) = resolve(&wishes, &facts(40, 60, 1, Drive::Ongoing)).unwrap();
+        let (choices, why) = resolve(&wishes, &facts(40, 60, 1, Stimulus::Ongoing)).unwrap();
         assert_eq!((choices.start, choices.start_steps, choices.particles), (Beginning::None, 0, 0));
         let base = Base::from(Lds::new(choices.state, 1, 1));
         let course = choices.course(&base).unwrap();
@@ -197,12 +200,12 @@ fn bounds_are_learned_without_a_start_and_replay() {
             &mut random::stream(1, 0),
         )
         .unwrap();
-        let replayed = resolve(&Wishes::from(choices.clone()), &facts(40, 60, 1, Drive::Ongoing)).unwrap();
+        let replayed = resolve(&Wishes::from(choices.clone()), &facts(40, 60, 1, Stimulus::Ongoing)).unwrap();
         assert_eq!(replayed, (choices, why));
     }
     let (hybrid, _) = resolve(
         &Wishes { learn: Some(LearnRule::Iwae), start: Some(Beginning::Prior), ..Wishes::default() },
-        &facts(40, 60, 1, Drive::None),
+        &facts(40, 60, 1, Stimulus::None),
     )
     .unwrap();
     assert!(hybrid.start_steps > 0 && hybrid.particles > 0);
@@ -218,7 +221,7 @@ fn steps_of_large_networks_are_minibatches_and_others_if_asked() {
         ..Wishes::default()
     };
     let batch_of = |wishes: &Wishes| {
-        let (choices, _) = resolve(wishes, &facts(40, 60, 1, Drive::Ongoing)).unwrap();
+        let (choices, _) = resolve(wishes, &facts(40, 60, 1, Stimulus::Ongoing)).unwrap();
         let course = choices.course(&Base::from(Lds::new(choices.state, 1, 1))).unwrap();
         let RefineRule::Variational(refine) = course.refine else { panic!("a bound") };
         (refine.objective.batch, refine.objective.draws)
@@ -245,7 +248,7 @@ fn what_a_way_to_learn_does_not_have_is_refused() {
         ("temperature", Wishes { learn: elbo, temperature: Some(f64::NAN), ..Wishes::default() }),
     ];
     for (key, wishes) in bad {
-        match resolve(&wishes, &facts(20, 30, 1, Drive::None)) {
+        match resolve(&wishes, &facts(20, 30, 1, Stimulus::None)) {
             Err(Error::Setting { name, .. }) => assert_eq!(name, key),
             other => panic!("{key}: {other:?}"),
         }
@@ -255,7 +258,7 @@ fn what_a_way_to_learn_does_not_have_is_refused() {
 #[test]
 fn new_members_are_decided_about_where_enough_sequences_are_held_out() {
     let decided = |wishes: &Wishes, n_seq: usize| {
-        let (choices, _) = resolve(wishes, &facts(n_seq, 30, 1, Drive::None)).unwrap();
+        let (choices, _) = resolve(wishes, &facts(n_seq, 30, 1, Stimulus::None)).unwrap();
         (choices.prior, choices.calibrate)
     };
     let unshared = Wishes { fix: Some(vec!["process_noise".to_owned()]), ..Wishes::default() };
@@ -266,7 +269,7 @@ fn new_members_are_decided_about_where_enough_sequences_are_held_out() {
     assert_eq!(decided(&unshared, 64), (PriorRule::Auto, false));
     let asked = |wishes: Wishes| Wishes { calibrate: Some(true), ..wishes };
     for (wishes, n_seq) in [(Wishes::default(), 20), (from_draws(), 64), (unshared, 64)] {
-        match resolve(&asked(wishes), &facts(n_seq, 30, 1, Drive::None)) {
+        match resolve(&asked(wishes), &facts(n_seq, 30, 1, Stimulus::None)) {
             Err(Error::Setting { name, .. }) => assert_eq!(name, "calibrate"),
             other => panic!("{other:?}"),
         }
@@ -279,7 +282,7 @@ fn names(names: &[&str]) -> Option<Vec<String>> {
 
 #[test]
 fn named_blocks_move_and_the_rest_stays_as_by_default() {
-    let facts = facts(40, 60, 1, Drive::Impulse);
+    let facts = facts(40, 60, 1, Stimulus::Impulse);
     let of = |wishes: &Wishes| {
         let (choices, why) = resolve(wishes, &facts).unwrap();
         let replayed = resolve(&Wishes::from(choices.clone()), &facts).unwrap();
@@ -305,7 +308,7 @@ fn named_blocks_move_and_the_rest_stays_as_by_default() {
 
 #[test]
 fn rest_says_what_becomes_of_all_other_blocks() {
-    let facts = facts(40, 60, 1, Drive::None);
+    let facts = facts(40, 60, 1, Stimulus::None);
     let only = Wishes { adapt: names(&["offset"]), share: names(&["rest"]), ..Wishes::default() };
     let (choices, _) = resolve(&only, &facts).unwrap();
     assert_eq!((choices.adapt.len(), choices.fix.len()), (1, 0), "{choices:?}");
@@ -321,7 +324,7 @@ fn rest_says_what_becomes_of_all_other_blocks() {
 
 #[test]
 fn typed_blocks_come_before_those_of_a_file() {
-    let facts = facts(40, 60, 1, Drive::Impulse);
+    let facts = facts(40, 60, 1, Stimulus::Impulse);
     let (stored, _) = resolve(&Wishes::default(), &facts).unwrap();
     let typed = Wishes { adapt: names(&["initial_state"]), ..Wishes::default() };
     let (choices, _) = resolve(&typed.clone().or(stored.clone().into()), &facts).unwrap();
@@ -330,7 +333,7 @@ fn typed_blocks_come_before_those_of_a_file() {
 
 #[test]
 fn segments_overlap_as_the_page_says() {
-    let long = facts(4, 700, 1, Drive::None);
+    let long = facts(4, 700, 1, Stimulus::None);
     let counting = |id: &str| {
         let values = (0..700).map(f64::from).collect();
         crate::family::Sequence::new(id, crate::family::Signal::column(values)).unwrap()
@@ -367,7 +370,7 @@ proptest! {
     #[test]
     fn choices_are_usable_and_replay(
         (n_seq, max_time, d_obs) in (1_usize..3000, 1_usize..3000, 1_usize..9),
-        drive in prop_oneof![Just(Drive::None), Just(Drive::Impulse), Just(Drive::Ongoing)],
+        drive in prop_oneof![Just(Stimulus::None), Just(Stimulus::Impulse), Just(Stimulus::Ongoing)],
     ) {
         let facts = facts(n_seq, max_time, d_obs, drive);
         let (choices, why) = resolve(&Wishes::default(), &facts).unwrap();

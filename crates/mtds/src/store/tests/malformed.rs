@@ -139,6 +139,9 @@ fn sizes_that_make_no_model() {
         ("/architecture/network/d_code", json!(u64::MAX), "d_code"),
         ("/architecture/network/hidden/0/width", json!(1u64 << 40), "hidden layer 1"),
         ("/architecture/network/d_out", json!(u64::MAX), "generator output"),
+        ("/online/importance/final_samples", json!(1e15 as u64), "online: setting `final_samples`"),
+        ("/online/importance/em_iterations", json!(1e15 as u64), "online: setting `em_iterations`"),
+        ("/online/mode_starts", json!(1e15 as u64), "online: setting `mode_starts`"),
         (
             "/architecture/network/hidden",
             json!(vec![json!({"width": 1, "activation": "tanh"}); 2000]),
