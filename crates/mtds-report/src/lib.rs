@@ -4,7 +4,7 @@
 //! markup   elements and escaped text
 //! chart    numbers → inline SVG             text    numbers → aligned plain text
 //! page     sections → one self-contained page, with figures and tables
-//! fit      what is measured of a fit, and its page      code_map, usage, new_members    what its code came to
+//! fit      what is measured of a fit, and its page      code_map, usage, new_members, structures    what its code and its structure came to
 //! ```
 //!
 //! Nothing here opens a file, reads a clock or prints.
@@ -16,5 +16,6 @@ pub mod markup;
 pub mod new_members;
 pub mod page;
 pub mod scores;
+pub mod structures;
 pub mod text;
 pub mod usage;

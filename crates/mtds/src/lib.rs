@@ -72,7 +72,7 @@ pub use error::{Error, Result};
 pub use family::{Family, Inputs, Scaling, Sequence, Signal};
 pub use infer::{Diagnostics, EnsembleTracker, Method, Online, Points, Posterior, Status, TrackerState};
 pub use learn::{CodeUsage, Control, LearnRule, PriorRule, Progress, Wishes};
-pub use model::{DataColumns, Inferred, Member, Model, Provenance};
+pub use model::{Companion, DataColumns, Inferred, Member, Model, Provenance};
 pub use predict::{CodePath, Explained, Forecast, PrincipalAxes, Surprise};
 pub use system::{Architecture, System};
 pub use workflow::{Fit, FitProgress, FitRecord, FitStage, Fitting};
@@ -128,5 +128,5 @@ pub mod parts {
         DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value, regressed_on_codes,
     };
     pub use crate::random::sobol::ShiftedSobol;
-    pub use crate::workflow::{CalibrationRecord, PriorRecord, SelectionRow};
+    pub use crate::workflow::{BestRival, CalibrationRecord, PriorRecord, SelectionRow, StructureRow};
 }

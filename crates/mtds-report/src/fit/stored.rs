@@ -1,7 +1,7 @@
 //! What the fit left in the model: the course of learning, and its settings.
 
 use super::Curve;
-use crate::new_members;
+use crate::{new_members, structures};
 use mtds::Model;
 use mtds::parts::StageRecord;
 use serde_json::Value;
@@ -54,6 +54,7 @@ pub(super) fn settings(model: &Model) -> Vec<(String, String)> {
             learned.iter().filter(|(_, v)| !v.is_null()).map(|(key, v)| (key.replace('_', " "), plain(v))),
         );
     }
+    settings.extend(structures::sentences(fit).into_iter().map(|(name, words)| (name.to_owned(), words)));
     settings.extend(new_members::sentences(fit).into_iter().map(|(name, words)| (name.to_owned(), words)));
     settings
 }

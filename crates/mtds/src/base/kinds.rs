@@ -45,6 +45,14 @@ impl Kinds {
         self
     }
 
+    /// These, and those of `other` that these do not name.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        let others = other.0.into_iter().filter(|kind| !self.0.iter().any(|known| known.name == kind.name));
+        let others: Vec<Kind> = others.collect();
+        self.0.extend(others);
+        self
+    }
+
     /// Their names.
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {

@@ -16,6 +16,7 @@ use std::fmt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use baselines::Learned;
 pub use baselines::{Baseline, BaselineSettings};
 pub(crate) use follow::{Following, FollowingEnsemble, Updates};
 pub use row::ScoreRow;
@@ -134,6 +135,11 @@ pub struct Evaluated {
 }
 
 impl Evaluated {
+    /// The row over all sequences, in case there are others by now.
+    pub(crate) fn over_all(&self) -> Option<ScoreRow> {
+        ScoreRow::over(&self.row.method, self.row.seen, self.sequences.iter().map(|(_, score)| score))
+    }
+
     /// The mean difference of the CRPS, this less another, over the sequences that both scored, and its standard error; `None` where there is
     /// none.
     ///

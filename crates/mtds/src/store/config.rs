@@ -99,7 +99,8 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
     let unwritten = |error| broken(CONFIG_FILE, format!("cannot be written as JSON: {error}"));
     let text = serde_json::to_string_pretty(&record(model)).map_err(unwritten)?;
     let bytes = format!("{text}\n").into_bytes();
-    read(&bytes, &model.system.base().kinds())?;
+    let kinds = model.companions.iter().map(|companion| companion.system.base().kinds());
+    read(&bytes, &kinds.fold(model.system.base().kinds(), Kinds::and))?;
     Ok(bytes)
 }
 

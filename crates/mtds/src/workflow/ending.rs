@@ -4,9 +4,7 @@ use super::fitting::{Candidate, FitProgress, FitStage, State};
 use super::parts::Parts;
 use super::{CalibrationRecord, Fit, FitRecord, NewMembersRecord, PriorRecord, Reason};
 use super::{SelectionRow, StructureRow, selection};
-use crate::evaluate::{
-    Baseline, BaselineSettings, Following, Forecaster, Origins, ScoreRow, Updates, evaluate,
-};
+use crate::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Learned, Origins, evaluate};
 use crate::family::Family;
 use crate::infer::{Followed, Tracker};
 use crate::learn::{Calibration, Choices, ChosenPrior, Control, NewMembers, Wishes};
@@ -18,6 +16,18 @@ use crate::{Error, Result};
 /// Most sequences that are judged, and the shortest of them.
 const MOST_JUDGED: usize = 50;
 const SHORTEST_JUDGED: usize = 4;
+
+/// What a fit is compared with at its end.
+const RIVALS: [Baseline; 6] = [
+    Baseline::LastValue,
+    Baseline::FamilyMean,
+    Baseline::Nearest,
+    Baseline::Ridge,
+    Baseline::Fpca,
+    Baseline::Gp,
+];
+/// Most steps times outputs of members for which rivals are learned that take them whole.
+const MOST_ENTRIES: usize = 600;
 
 /// What hears how far a fit is.
 type Observer<'o> = dyn FnMut(&FitProgress) -> Control + 'o;
@@ -122,39 +132,42 @@ impl Ending<'_> {
         followed.each(&(0..n).collect::<Vec<_>>(), &one, &mut |done| tell(done, n))
     }
 
-    /// Forecasts of sequences that learning did not see, after half of each, beside two that learn almost nothing; none where there are
-    /// no such sequences.
-    pub(super) fn judged(&self, system: &System, observer: &mut Observer<'_>) -> Result<Vec<ScoreRow>> {
-        let Some(family) = self.parts.apart.as_ref().or(self.parts.held_out.as_ref()) else {
-            return Ok(vec![]);
-        };
+    /// Forecasts by `ours` of sequences that learning did not see, after half of each, beside rivals that learned from the same ones;
+    /// none where there are no such sequences. `like` is the system that rivals are like in size.
+    pub(super) fn judged(
+        &self,
+        ours: &dyn Forecaster,
+        like: &System,
+        observer: &mut Observer<'_>,
+    ) -> Result<Vec<Evaluated>> {
+        let Some(family) = self.parts.judges() else { return Ok(vec![]) };
         announce(FitStage::Judging, observer)?;
         let long_enough = |&i: &usize| family.sequence(i).n_time() >= SHORTEST_JUDGED;
         let judged: Vec<usize> = (0..family.n_seq()).filter(long_enough).take(MOST_JUDGED).collect();
-        let ours = Following {
-            system: system.clone(),
-            online: self.choices.online(),
-            updates: Updates::Few,
-            random: (self.seed, Stream::Judge),
-        };
-        let (last, mean) = (Baseline::LastValue, Baseline::FamilyMean);
-        let learned = |baseline: Baseline| {
-            let training = Some(&self.parts.training);
-            let settings = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed: self.seed };
-            baseline.learn(system, training, &settings, &mut |_| Control::Continue)
-        };
-        let all: [(&str, &dyn Forecaster); 3] =
-            [("this model", &ours), (last.title(), &learned(last)?), (mean.title(), &learned(mean)?)];
-        let mut rows = vec![];
+        let settings = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed: self.seed };
+        let rivals = self.rivals().iter().filter_map(|rival| {
+            // A rival that cannot learn from so few, or such values, is no rival.
+            let learned =
+                rival.learn(like, Some(&self.parts.training), &settings, &mut |_| Control::Continue);
+            Some((rival.title(), learned.ok()?))
+        });
+        let rivals: Vec<(&str, Learned)> = rivals.collect();
+        let theirs = rivals.iter().map(|(name, rival)| (*name, rival as &dyn Forecaster));
+        let all: Vec<(&str, &dyn Forecaster)> = std::iter::once(("this model", ours)).chain(theirs).collect();
+        let (n, n_all) = (judged.len(), all.len());
+        let mut found = vec![];
         for (k, method) in all.into_iter().enumerate() {
             let mut tell = told(FitStage::Judging, observer);
-            let n = judged.len();
-            let found = evaluate(method, (family, &judged), &Origins::half(), &mut |done| {
-                tell(k * n + done, all.len() * n)
-            })?;
-            rows.extend(found.into_iter().map(|evaluated| evaluated.row));
+            let mut tell = |done| tell(k * n + done, n_all * n);
+            found.extend(evaluate(method, (family, &judged), &Origins::half(), &mut tell)?);
         }
-        Ok(rows)
+        Ok(found)
+    }
+
+    /// What forecasts are compared with: those that know the family, too, where curves are short enough to learn them in no time.
+    fn rivals(&self) -> &'static [Baseline] {
+        let entries = self.parts.training.max_time() * self.parts.training.d_obs();
+        if entries <= MOST_ENTRIES { &RIVALS } else { &RIVALS[..2] }
     }
 
     /// The model, with all that is known of it.
@@ -166,7 +179,8 @@ impl Ending<'_> {
     ) -> Result<Model> {
         let Found { system, candidate, companions, selection, structures } = found;
         let chosen = &state.structures[candidate.task.structure];
-        let members = state.members.clone().unwrap_or_default();
+        let (members, judged) =
+            (state.members.clone().unwrap_or_default(), state.judged.clone().unwrap_or_default());
         let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
         let n_seq = |part: &Option<Family>| part.as_ref().map_or(0, Family::n_seq);
         let record = FitRecord {
@@ -186,7 +200,8 @@ impl Ending<'_> {
                 prior: candidate.prior.as_ref().map(PriorRecord::from).unwrap_or_default(),
                 calibration: candidate.calibration.clone().unwrap_or_default(),
             },
-            judged: state.judged.clone().unwrap_or_default(),
+            judged: judged.rows,
+            best_rival: judged.best_rival,
             status: candidate.status,
             best_validation: candidate.best_validation,
             explained: system.explained(family, &codes)?,

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::parts::Parts;
+use super::record::Judged;
 use super::{CalibrationRecord, Fit, StructureRow, comparison, ending, selection};
-use crate::evaluate::{Following, Forecaster, ScoreRow, Updates};
+use crate::evaluate::{Following, FollowingEnsemble, Forecaster, Updates};
 use crate::family::Family;
+use crate::infer::{self, Ensemble};
 use crate::learn::{
     self, Choice, Choices, ChosenPrior, Control, CourseCheckpoint, CourseData, Facts, LearnedBeliefs,
     Learner, RunEnd, StageRecord, Structure, Wishes,
@@ -83,7 +85,7 @@ pub(super) struct State {
     /// Codes of the members under the chosen one.
     pub(super) members: Option<Vec<Member>>,
     /// Its forecasts.
-    pub(super) judged: Option<Vec<ScoreRow>>,
+    pub(super) judged: Option<Judged>,
     /// The candidate that is being learned.
     #[serde(skip)]
     pub(super) course: Option<CourseCheckpoint>,
@@ -258,8 +260,7 @@ impl Fitting {
             self.state.members = Some(ending.members(&system, &self.family, observer)?);
         }
         if self.state.judged.is_none() {
-            let ending = self.ending(&choices, candidate.task);
-            self.state.judged = Some(ending.judged(&system, observer)?);
+            self.state.judged = Some(self.judge(&candidate, &weights, observer)?);
         }
         let ending = self.ending(&choices, candidate.task);
         let found = ending::Found { system, candidate: &candidate, companions, selection, structures };
@@ -332,6 +333,36 @@ impl Fitting {
             updates: Updates::Few,
             random: (self.seed_of(candidate.task), Stream::Judge),
         })
+    }
+
+    /// Forecasts of the sequences that each part held out, by the systems that were learned without them.
+    fn judge(
+        &self,
+        leader: &Candidate,
+        weights: &[f64],
+        observer: &mut dyn FnMut(&FitProgress) -> Control,
+    ) -> Result<Judged> {
+        let mut parts = vec![];
+        for (fold, part) in self.parts.iter().enumerate() {
+            let of_fold = self.state.candidates.iter().filter(|of| of.task.fold == fold);
+            let forecasting: Vec<(&Candidate, f64)> = match weights.is_empty() {
+                true => vec![(leader, 1.0)],
+                false => of_fold.map(|of| (of, weights[of.task.structure])).collect(),
+            };
+            let few = part.judges().map_or(1, |family| family.max_time().div_ceil(2));
+            let followed = |&(of, weight): &(&Candidate, f64)| {
+                let online = self.choices_of(of.task).online().with_few_updates(few);
+                Ok(infer::Candidate { model: self.system(of)?, online, weight })
+            };
+            let followed = forecasting.iter().map(followed).collect::<Result<Vec<_>>>()?;
+            let like = followed[0].model.clone();
+            let ensemble = Ensemble::new(followed)?.tempered(0.0)?;
+            let task = forecasting[0].0.task;
+            let ours = FollowingEnsemble { ensemble, random: (self.seed_of(task), Stream::Judge) };
+            let choices = self.choices_of(task);
+            parts.push(self.ending(&choices, task).judged(&ours, &like, observer)?);
+        }
+        Ok(Judged::of(parts))
     }
 
     /// The candidate that codes are those of: of the structure that counts most, and the first fold.

@@ -17,7 +17,7 @@ mod selection;
 
 pub use comparison::StructureRow;
 pub use fitting::{FitProgress, FitStage, Fitting};
-pub use record::{CalibrationRecord, FitRecord, NewMembersRecord, PriorRecord, Reason};
+pub use record::{BestRival, CalibrationRecord, FitRecord, NewMembersRecord, PriorRecord, Reason};
 pub use selection::SelectionRow;
 
 use crate::Result;

@@ -47,6 +47,11 @@ impl Parts {
         })
     }
 
+    /// Sequences that forecasts are judged by: those that decided least.
+    pub(super) fn judges(&self) -> Option<&Family> {
+        self.apart.as_ref().or(self.held_out.as_ref())
+    }
+
     /// Ids of the sequences that learning did not see.
     pub(super) fn unseen(&self) -> Vec<String> {
         let unseen = self.held_out.iter().chain(&self.apart);

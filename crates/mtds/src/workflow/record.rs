@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{SelectionRow, StructureRow};
-use crate::evaluate::ScoreRow;
+use crate::evaluate::{Estimate, Evaluated, ScoreRow};
 use crate::learn::{CalibrationTrial, CodeUsage, PriorTrial, RunEnd, StageRecord, Wishes};
 use crate::predict::Explained;
 
@@ -24,6 +24,9 @@ pub struct FitRecord {
     pub new_members: NewMembersRecord,
     /// Forecasts of sequences that learning did not see; empty where there are none.
     pub judged: Vec<ScoreRow>,
+    /// The rival with the best forecasts of them; `None` where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_rival: Option<BestRival>,
     /// How learning ended.
     pub status: RunEnd,
     /// Best held-out bound per observation, where there was one.
@@ -43,6 +46,52 @@ pub struct FitRecord {
     /// The course of learning, stage by stage; it has a file of its own.
     #[serde(skip)]
     pub stages: Vec<StageRecord>,
+}
+
+/// How forecasts compare with those of the best rival, over the same sequences.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BestRival {
+    /// Its name.
+    pub method: String,
+    /// CRPS of this model less that of the rival: below 0 this model is better.
+    pub model_less: Estimate,
+}
+
+/// Rows of scores, and what they say of rivals.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Judged {
+    pub(super) rows: Vec<ScoreRow>,
+    pub(super) best_rival: Option<BestRival>,
+}
+
+impl Judged {
+    /// The judgement of parts of a family, in each of which the model came first.
+    pub(super) fn of(parts: Vec<Vec<Evaluated>>) -> Self {
+        let mut by_method: Vec<Evaluated> = vec![];
+        for (fold, part) in parts.into_iter().enumerate() {
+            for mut found in part {
+                found.sequences.iter_mut().for_each(|(i, _)| *i += fold << 32);
+                match by_method.iter_mut().find(|known| known.row.method == found.row.method) {
+                    Some(known) => known.sequences.extend(found.sequences),
+                    None => by_method.push(found),
+                }
+            }
+        }
+        let Some((ours, rivals)) = by_method.split_first() else { return Self::default() };
+        // A rival that could not learn from every part was not asked about all.
+        let rivals = rivals.iter().filter(|rival| rival.sequences.len() == ours.sequences.len());
+        let crps = |found: &Evaluated| found.over_all().map_or(f64::INFINITY, |row| row.crps);
+        let best = rivals.clone().min_by(|a, b| crps(a).total_cmp(&crps(b)));
+        let best_rival = best.and_then(|rival| {
+            Some(BestRival { method: rival.row.method.clone(), model_less: ours.crps_less(rival)? })
+        });
+        Self {
+            rows: std::iter::once(ours).chain(rivals).filter_map(Evaluated::over_all).collect(),
+            best_rival,
+        }
+    }
 }
 
 /// Why a setting is what it is.

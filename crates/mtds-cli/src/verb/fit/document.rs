@@ -7,7 +7,7 @@ use mtds::store::{HISTORY_FILE, NETWORK_FILE};
 use mtds::{Fitting, Model};
 use mtds_data::fit_file::FIT_FILE;
 use mtds_report::text::{Align, TextTable, estimate};
-use mtds_report::{new_members, scores, usage};
+use mtds_report::{new_members, scores, structures, usage};
 use serde_json::{Value, json};
 
 /// The settings that a reader wants to see first.
@@ -63,6 +63,8 @@ pub(super) fn document(asked: &Arguments, model: &Model) -> Value {
         "settings": fit.map(|fit| &fit.settings),
         "reasons": fit.map(reasons),
         "selection": fit.map(|fit| &fit.selection),
+        "structures": fit.map(|fit| &fit.structures),
+        "best_rival": fit.and_then(|fit| fit.best_rival.as_ref()),
         "new_members": fit.map(|fit| &fit.new_members),
         "status": fit.map(|fit| fit.status),
         "steps": fit.map(|fit| fit.stages.iter().map(|stage| stage.steps).collect::<Vec<_>>()),
@@ -83,6 +85,9 @@ pub(super) fn text(asked: &Arguments, model: &Model) -> String {
     if !fit.selection.is_empty() {
         out.push_str(&selection_table(&fit.selection));
     }
+    if !fit.structures.is_empty() {
+        out.push_str(&format!("{}\n", structures::table(&fit.structures)));
+    }
     match fit.judged.first() {
         Some(row) => {
             out.push_str(&format!("forecasts of {} held-out sequences after half of each\n", row.n_seq));
@@ -90,7 +95,8 @@ pub(super) fn text(asked: &Arguments, model: &Model) -> String {
         }
         None => out.push_str("no sequence was held out, so nothing is known about forecasts yet\n"),
     }
-    for (i, (name, words)) in new_members::sentences(fit).into_iter().enumerate() {
+    let said = structures::sentences(fit).into_iter().chain(new_members::sentences(fit));
+    for (i, (name, words)) in said.enumerate() {
         out.push_str(&format!("{}{name}: {words}\n", if i == 0 { "\n" } else { "" }));
     }
     if let Some(found) = &fit.usage {

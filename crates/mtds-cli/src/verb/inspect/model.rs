@@ -11,7 +11,7 @@ use mtds_data::{Column, Table, write_table};
 use mtds_report::code_map::CodeMap;
 use mtds_report::page::{Block, Page, Section};
 use mtds_report::text::{Align, TextTable, percent};
-use mtds_report::{new_members, usage};
+use mtds_report::{new_members, structures, usage};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -75,6 +75,7 @@ fn facts(model: &Model) -> Vec<(&'static str, String)> {
     std::iter::once(base_model)
         .chain(front)
         .chain(rest)
+        .chain(model.fit.iter().flat_map(structures::sentences))
         .chain(model.fit.iter().flat_map(new_members::sentences))
         .collect()
 }

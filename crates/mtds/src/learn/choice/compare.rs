@@ -15,7 +15,7 @@ use super::{Beginning, Facts, LearnRule, Stimulus, Wishes};
 /// Fewest members that structures are compared by.
 const FEWEST: usize = 6;
 /// Most values of a family that is learned several times: beyond, one model has enough to learn from.
-const MOST_VALUES: f64 = 20_000.0;
+const MOST_VALUES: f64 = 8_000.0;
 /// Members below which every one is held out once, and the number of parts then and otherwise.
 const FEW: usize = 24;
 const FOLDS: (usize, usize) = (5, 3);
@@ -37,9 +37,11 @@ pub struct Structure {
 pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> bool {
     let values = (facts.n_seq * facts.max_time * facts.d_obs) as f64;
     let found = match () {
-        () if asks_for_structure(w) => (false, "something about the structure is asked for"),
         () if facts.n_seq < FEWEST => (false, "too few sequences to hold any out"),
         () if values > MOST_VALUES => (false, "there is enough to learn one structure from"),
+        () if w.compare != Some(true) && asks_for_structure(w) => {
+            (false, "something about the structure is asked for")
+        }
         () => (true, "no rule says which structure suits a family: its own members do"),
     };
     by.fill("compare", &mut w.compare, found)
@@ -79,6 +81,12 @@ impl Structure {
             all.push(with("draws", Wishes { learn: Some(LearnRule::Mco), ..Wishes::default() }));
         }
         all
+    }
+
+    /// How many systems a comparison learns.
+    #[must_use]
+    pub fn systems(facts: &Facts) -> usize {
+        Self::all(&Wishes::default(), facts).len() * Self::folds(facts)
     }
 
     /// How many parts of a family hold out members of their own in turn.

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::roles::Roles;
 use super::{
-    Beginning, Choice, Choices, Facts, LearnRule, Stimulus, Wishes, approach, compare, layered, new_members,
-    variational,
+    Beginning, Choice, Choices, Facts, LearnRule, Stimulus, Structure, Wishes, approach, compare, layered,
+    new_members, variational,
 };
 use crate::base::{Base, BaseName};
 use crate::generator::{BlockSpec, Role};
@@ -28,6 +28,8 @@ const USUAL_WORK: f64 = 32.0 * 128.0 * 80.0 * 24.0;
 /// Times the usual work up to which steps are not made fewer.
 const BEARABLE: f64 = 4.0;
 
+/// Multiplications of all steps of all systems of a comparison: about two minutes on two cores.
+const TOGETHER: f64 = 9e10;
 /// Noise that learning never goes below, in deviations of an output.
 const LEAST_NOISE: f64 = 0.018;
 
@@ -248,7 +250,9 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
         _ if is_network => 8000.0,
         _ => 4000.0,
     };
-    let refine_steps = by.fill("refine_steps", &mut w.refine_steps, steps(usual, effort, refine_cost));
+    let systems = if w.compare == Some(true) { Structure::systems(facts) } else { 1 };
+    let chosen = together(systems, steps(usual, effort, refine_cost), refine_cost);
+    let refine_steps = by.fill("refine_steps", &mut w.refine_steps, chosen);
     variational::fill(by, w, learn, (start, refine_steps));
     let why = "2 % of an output's deviation: closer is rarely real";
     by.fill("least_noise", &mut w.least_noise, (LEAST_NOISE, why));
@@ -398,6 +402,16 @@ fn steps(usual: f64, effort: f64, cost: f64) -> (u64, String) {
         false => "the usual number".to_owned(),
     };
     (n, why)
+}
+
+/// Steps of one of several systems that share a budget of work.
+fn together(systems: usize, (alone, why): (u64, String), cost: f64) -> (u64, String) {
+    let share = TOGETHER / (cost.max(1.0) * alone as f64 * systems as f64);
+    if systems == 1 || share >= 1.0 {
+        return (alone, why);
+    }
+    let n = ((alone as f64 * share.max(0.25) / 10.0).round() * 10.0).max(10.0) as u64;
+    (n, format!("fewer than usual, because {systems} systems are learned"))
 }
 
 /// s at which all values of a sequence together tell as much as 80 do at s = 0.52: e^−1.5 of the oscillators' units,

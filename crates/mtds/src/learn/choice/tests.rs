@@ -326,7 +326,7 @@ fn rest_says_what_becomes_of_all_other_blocks() {
 fn typed_blocks_come_before_those_of_a_file() {
     let facts = facts(40, 60, 1, Stimulus::Impulse);
     let (stored, _) = resolve(&Wishes::default(), &facts).unwrap();
-    let typed = Wishes { adapt: names(&["initial_state"]), ..Wishes::default() };
+    let typed = Wishes { adapt: names(&["initial_state"]), compare: Some(false), ..Wishes::default() };
     let (choices, _) = resolve(&typed.clone().or(stored.clone().into()), &facts).unwrap();
     assert_eq!(choices, resolve(&typed, &facts).unwrap().0);
 }
@@ -387,5 +387,28 @@ proptest! {
         prop_assert_eq!(&replayed, &choices);
         prop_assert_eq!(&again, &why);
         prop_assert_eq!(why.len(), serde_json::to_value(&choices).unwrap().as_object().unwrap().len());
+    }
+}
+
+#[test]
+fn structures_are_compared_unless_one_is_asked_for_or_data_are_too_few_or_enough() {
+    let compared = |wishes: &Wishes, facts: &Facts| resolve(wishes, facts).unwrap().0.compare;
+    let some = facts(40, 20, 1, Stimulus::None);
+    assert!(compared(&Wishes::default(), &some));
+    assert!(compared(&Wishes { effort: Some(0.1), ..Wishes::default() }, &some));
+    assert!(!compared(&Wishes { code: Some(2), ..Wishes::default() }, &some));
+    assert!(!compared(&Wishes::default(), &facts(5, 20, 1, Stimulus::None)));
+    assert!(!compared(&Wishes::default(), &facts(500, 80, 1, Stimulus::None)));
+    let names = |facts: &Facts| -> Vec<&str> {
+        Structure::all(&Wishes::default(), facts).iter().map(|structure| structure.name).collect()
+    };
+    assert_eq!(names(&some), ["plain", "clock", "curves"]);
+    assert_eq!(names(&facts(40, 20, 1, Stimulus::Impulse)), ["plain", "draws"]);
+    assert_eq!(names(&facts(40, 20, 1, Stimulus::Ongoing)), ["plain"]);
+    for structure in Structure::all(&Wishes::default(), &some) {
+        let (choices, _) = resolve(&structure.wishes, &some).unwrap();
+        assert!(choices.compare && choices.validation == 0.2, "{}", structure.name);
+        assert_eq!(choices.clock > 0, structure.name != "plain");
+        assert_eq!(choices.hidden.is_empty(), structure.name == "curves");
     }
 }
