@@ -63,7 +63,8 @@ pub struct Progress {
 
 /// The stage in progress.
 struct Running {
-    stage: Stage,
+    /// What a reader sees of it.
+    label: String,
     total: u64,
     done: u64,
     started: Instant,
@@ -84,12 +85,21 @@ impl Progress {
 
     /// Begins a stage of `total` steps and ends the one before.
     pub fn begin(&mut self, stage: Stage, total: u64) {
+        self.begin_part(stage, (0, 1), total);
+    }
+
+    /// The same for one of several parts of the work, counted from 0.
+    pub fn begin_part(&mut self, stage: Stage, (part, parts): (usize, usize), total: u64) {
         self.end();
+        let label = match parts {
+            0 | 1 => stage.name().to_owned(),
+            _ => format!("{} of {parts}, {}", part + 1, stage.name()),
+        };
         let now = Instant::now();
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         bar.set_style(style());
-        bar.set_prefix(stage.name());
-        self.stage = Some(Running { stage, total, done: 0, started: now, last_line: now, bar });
+        bar.set_prefix(label.clone());
+        self.stage = Some(Running { label, total, done: 0, started: now, last_line: now, bar });
     }
 
     /// Says that `done` steps of the stage are finished, and what the bound is where there is one.
@@ -139,7 +149,7 @@ impl Running {
 
     fn line(&self, now: Instant, bound: Option<f64>) -> String {
         let elapsed = now.duration_since(self.started).as_secs_f64();
-        let mut line = format!("{}: {}/{}", self.stage.name(), self.done, self.total);
+        let mut line = format!("{}: {}/{}", self.label, self.done, self.total);
         if let Some(bound) = bound {
             line.push_str(&format!(", bound {bound:.3}"));
         }

@@ -61,7 +61,8 @@ fn choices_are_said_with_their_reasons() {
     assert_eq!(document["reasons"]["state"], "as asked");
     assert_eq!(document["settings"]["scaling"], "outputs");
     assert_eq!((&document["n_training"], &document["n_held_out"]), (&13.into(), &3.into()));
-    assert_eq!(document["rows"].as_array().map(Vec::len), Some(3));
+    assert_eq!(document["rows"].as_array().map(Vec::len), Some(7), "the model and six rivals");
+    assert!(document["best_rival"]["model_less"]["mean"].is_f64());
 }
 
 #[test]

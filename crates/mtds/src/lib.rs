@@ -72,7 +72,7 @@ pub use error::{Error, Result};
 pub use family::{Family, Inputs, Scaling, Sequence, Signal};
 pub use infer::{Diagnostics, EnsembleTracker, Method, Online, Points, Posterior, Status, TrackerState};
 pub use learn::{CodeUsage, Control, LearnRule, PriorRule, Progress, Wishes};
-pub use model::{Companion, DataColumns, Inferred, Member, Model, Provenance};
+pub use model::{DataColumns, Inferred, Member, Model, Provenance};
 pub use predict::{CodePath, Explained, Forecast, PrincipalAxes, Surprise};
 pub use system::{Architecture, System};
 pub use workflow::{Fit, FitProgress, FitRecord, FitStage, Fitting};
@@ -124,9 +124,11 @@ pub mod parts {
         VariationalObjective, VariationalRefine,
     };
     pub use crate::model::CardScore;
+    pub use crate::model::Companion;
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value, regressed_on_codes,
     };
     pub use crate::random::sobol::ShiftedSobol;
+    pub use crate::system::Clock;
     pub use crate::workflow::{BestRival, CalibrationRecord, PriorRecord, SelectionRow, StructureRow};
 }

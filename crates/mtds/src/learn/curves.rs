@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! y_i = μ + W z_i + ε                     by EM over all steps and outputs, with gaps (`FactorCurves`)
-//! D φ(t) + d ≈ μ_t,  D_j φ(t) + d_j ≈ W_tj        φ: the clock's functions; by least squares over steps
+//! D κ(t) + d ≈ μ_t,  D_j κ(t) + d_j ≈ W_tj        κ: the clock's functions; by least squares over steps
 //! h_φ(z) = (D + Σ_j z_j D_j, d + Σ_j z_j d_j, …)
 //! ```
 //! Gradients find such a model only after thousands of steps, and of a dozen members a worse one than EM does. What learning adds then

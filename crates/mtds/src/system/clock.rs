@@ -1,10 +1,10 @@
 //! A clock: smooth functions of the time since a sequence began, as inputs beside those of the data.
 //!
 //! ```text
-//! φ_j(t) = √(2j + 1) P_j(x)      x = 2 (t + ½) / T − 1,  t < T      P_j: Legendre's polynomial of degree j = 1 … J
+//! κ_j(t) = √(2j + 1) P_j(x)      x = 2 (t + ½) / T − 1,  t < T      P_j: Legendre's polynomial of degree j = 1 … J
 //! ```
 //! A system that does not change with time has no way to know how old a sequence is, except by its state. Where members begin
-//! together (growth, days, doses) the age itself tells much, and D φ(t) with a D that the code adapts holds every family of smooth
+//! together (growth, days, doses) the age itself tells much, and D κ(t) with a D that the code adapts holds every family of smooth
 //! curves: functional principal components are the special case of a D that is affine in the code, and nothing else. The functions
 //! have mean square 1 and are orthogonal over the T steps, so that none of them is learned faster than another. After T steps the
 //! clock stands still.
@@ -39,7 +39,7 @@ impl Clock {
         Err(Error::setting("clock", why))
     }
 
-    /// φ at a step, counted from 0.
+    /// κ at a step, counted from 0.
     fn at(self, step: usize) -> impl Iterator<Item = f64> {
         let x = 2.0 * (step.min(self.steps - 1) as f64 + 0.5) / self.steps as f64 - 1.0;
         // (j + 1) P_{j+1} = (2j + 1) x P_j − j P_{j−1}

@@ -19,6 +19,8 @@ pub(super) struct Watching<'a> {
     events: Option<EventFile>,
     /// The stage that was last heard of, with steps done and steps in all.
     stage: Option<(FitStage, u64, u64)>,
+    /// Which system of how many that was.
+    part: (usize, usize),
     /// Steps of learning before this stage.
     before: u64,
     last_checkpoint: Instant,
@@ -36,6 +38,7 @@ impl<'a> Watching<'a> {
             progress: Progress::new(asked.common.display()),
             events: asked.tensorboard.as_deref().map(EventFile::create).transpose()?,
             stage: None,
+            part: (0, 1),
             before: 0,
             last_checkpoint: Instant::now(),
         })
@@ -44,9 +47,11 @@ impl<'a> Watching<'a> {
     /// Shows how far the fit is; asks it to stop for a checkpoint, or because somebody wants it to.
     pub(super) fn hear(&mut self, heard: &FitProgress) -> Control {
         let before = self.stage;
-        if before.is_none_or(|(stage, _, all)| (stage, all) != (heard.stage, heard.all)) {
-            self.progress.begin(shown(heard.stage), heard.all);
+        let is_other = self.part != heard.part;
+        if is_other || before.is_none_or(|(stage, _, all)| (stage, all) != (heard.stage, heard.all)) {
+            self.progress.begin_part(shown(heard.stage), heard.part, heard.all);
         }
+        self.part = heard.part;
         if let Some((FitStage::Starting, done, _)) = before.filter(|(stage, ..)| *stage != heard.stage) {
             self.before = done;
         }
