@@ -14,6 +14,11 @@ pub fn table(rows: &[StructureRow]) -> String {
         ("counts", Align::Right),
     ]);
     for row in rows {
+        if row.n_seq == 0 && row.weight == 0.0 {
+            let words = [&row.structure, "could not be learned", "", "0 %"];
+            table.push(words.map(str::to_owned).to_vec());
+            continue;
+        }
         table.push(vec![
             row.structure.clone(),
             estimate(row.crps, row.crps_se.unwrap_or(f64::NAN), 3),

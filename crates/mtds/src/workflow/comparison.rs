@@ -47,6 +47,22 @@ pub struct StructureRow {
     pub n_seq: usize,
 }
 
+impl StructureRow {
+    /// A structure that could not be learned.
+    pub(super) fn left_out(name: &str) -> Self {
+        let (crps, behind) = (f64::NAN, f64::NAN);
+        Self {
+            structure: name.to_owned(),
+            weight: 0.0,
+            crps,
+            crps_se: None,
+            behind,
+            behind_se: None,
+            n_seq: 0,
+        }
+    }
+}
+
 /// Terms of the score of one member: E|X_v − y| of each structure, and E|X_v − X_u| of each pair, means over what was observed.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {

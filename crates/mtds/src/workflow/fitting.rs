@@ -76,6 +76,8 @@ pub(super) struct State {
     pub(super) columns: DataColumns,
     /// Structures that are learned; the first where nothing is compared.
     pub(super) structures: Vec<Chosen>,
+    /// Structures that could not be learned.
+    pub(super) left_out: Vec<String>,
     /// Lengths of the code to choose from; empty to take the one of `choices`.
     pub(super) select_code: Vec<usize>,
     /// What was learned so far, in the order of the lengths, or fold by fold of the structures.
@@ -170,6 +172,7 @@ impl Fitting {
             fingerprint: family.fingerprint(),
             columns: fit.columns.clone(),
             structures,
+            left_out: vec![],
             select_code: fit.select_code.clone(),
             candidates: vec![],
             compared: None,
@@ -225,13 +228,23 @@ impl Fitting {
     }
 
     fn go_on(&mut self, observer: &mut dyn FnMut(&FitProgress) -> Control) -> Result<Model> {
-        let tasks = self.tasks();
-        let n_tasks = tasks.len();
-        for (i, task) in tasks.into_iter().enumerate() {
-            let mut observer = |heard: &FitProgress| observer(&FitProgress { part: (i, n_tasks), ..*heard });
+        let mut i = 0;
+        while let Some(&task) = self.tasks().get(i) {
+            let part = (i, self.tasks().len());
+            let mut observer = |heard: &FitProgress| observer(&FitProgress { part, ..*heard });
             if i == self.state.candidates.len() {
-                let learned = self.learn(task, &mut observer)?;
-                self.state.candidates.push(learned);
+                match self.learn(task, &mut observer) {
+                    Ok(learned) => self.state.candidates.push(learned),
+                    Err(error) if task.structure == 0 || matches!(error, Error::Stopped) => {
+                        return Err(error);
+                    }
+                    // A structure that cannot be learned from a family is no reason to have no model.
+                    Err(_) => {
+                        self.leave_out(task.structure);
+                        i = self.state.candidates.len();
+                        continue;
+                    }
+                }
             }
             let (architecture, choices) = (self.architecture(task)?, self.choices_of(task));
             let ending = self.ending(&choices, task);
@@ -239,6 +252,7 @@ impl Fitting {
             let completed = ending.complete(architecture, &mut candidate, &mut observer);
             self.state.candidates[i] = candidate;
             completed?;
+            i += 1;
         }
         if self.state.compared.is_none() {
             self.state.compared = Some(self.compared()?);
@@ -265,6 +279,16 @@ impl Fitting {
         let ending = self.ending(&choices, candidate.task);
         let found = ending::Found { system, candidate: &candidate, companions, selection, structures };
         ending.model((&self.fit, &self.family), &self.state, found)
+    }
+
+    /// Goes on without a structure.
+    fn leave_out(&mut self, structure: usize) {
+        (self.learner, self.state.course) = (None, None);
+        self.state.left_out.push(self.state.structures.remove(structure).name);
+        self.state.candidates.retain(|candidate| candidate.task.structure != structure);
+        for candidate in &mut self.state.candidates {
+            candidate.task.structure -= usize::from(candidate.task.structure > structure);
+        }
     }
 
     /// What is learned, in order.
@@ -323,7 +347,9 @@ impl Fitting {
             terms.extend(comparison::all_terms(&structures, held_out, &held_out.observed(), &scales)?);
         }
         let names: Vec<String> = self.state.structures.iter().map(|chosen| chosen.name.clone()).collect();
-        Ok(comparison::weigh(&names, &terms))
+        let (weights, mut rows) = comparison::weigh(&names, &terms);
+        rows.extend(self.state.left_out.iter().map(|name| StructureRow::left_out(name)));
+        Ok((weights, rows))
     }
 
     fn following(&self, candidate: &Candidate) -> Result<Following> {

@@ -21,6 +21,9 @@ const FEW: usize = 14;
 const FOLDS: (usize, usize) = (5, 3);
 /// Share that a part holds out.
 const SHARE: f64 = 0.2;
+/// Longest and widest curves: longer ones are cut, wider ones take another base model.
+const LONGEST: usize = 512;
+const WIDEST: usize = 16;
 /// Functions of a clock beside a state.
 const FUNCTIONS: usize = 4;
 
@@ -74,7 +77,8 @@ impl Structure {
             Self { name, wishes: own.or(common) }
         };
         let mut all = vec![with("plain", Wishes::default())];
-        if facts.d_input == 0 && facts.max_time > FUNCTIONS + 1 {
+        let are_curves = facts.max_time > FUNCTIONS + 1 && facts.max_time <= LONGEST && facts.d_obs <= WIDEST;
+        if facts.d_input == 0 && are_curves {
             all.push(with("clock", Wishes { clock: Some(FUNCTIONS), ..Wishes::default() }));
             all.push(with("curves", Wishes { start: Some(Beginning::Curves), ..Wishes::default() }));
         }

@@ -112,6 +112,10 @@ impl Choices {
     /// Steps and particles of a start, where there is one.
     fn check_start(&self) -> Result<()> {
         let (steps, particles) = (self.start_steps, self.particles as u64);
+        if self.start == Beginning::Curves && (self.learn == LearnRule::Mco || self.clock == 0) {
+            let why = "found `curves`, which need a clock, and `elbo` or `iwae` as `learn`";
+            return Err(Error::setting("start", why));
+        }
         let is_there = matches!(self.start, Beginning::Prior | Beginning::Effects);
         for (key, found, least, most) in
             [("start_steps", steps, 2, u64::MAX), ("particles", particles, 1, 1 << 22)]

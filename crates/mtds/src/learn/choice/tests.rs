@@ -405,6 +405,8 @@ fn structures_are_compared_unless_one_is_asked_for_or_data_are_too_few_or_enough
     assert_eq!(names(&some), ["plain", "clock", "curves"]);
     assert_eq!(names(&facts(40, 20, 1, Stimulus::Impulse)), ["plain", "draws"]);
     assert_eq!(names(&facts(40, 20, 1, Stimulus::Ongoing)), ["plain"]);
+    assert_eq!(names(&facts(10, 600, 1, Stimulus::None)), ["plain"], "segments begin at any time");
+    assert_eq!(names(&facts(10, 20, 20, Stimulus::None)), ["plain"]);
     for structure in Structure::all(&Wishes::default(), &some) {
         let (choices, _) = resolve(&structure.wishes, &some).unwrap();
         assert!(choices.compare && choices.validation == 0.2, "{}", structure.name);
