@@ -14,8 +14,8 @@ use super::{Beginning, Facts, LearnRule, Stimulus, Wishes};
 
 /// Fewest members that structures are compared by.
 const FEWEST: usize = 6;
-/// Most values of a family that is learned several times, without and with an impulse: beyond, one model has enough to learn from.
-const MOST_VALUES: (f64, f64) = (30_000.0, 8_000.0);
+/// Most values of a family that is learned several times: beyond, that takes too long.
+const MOST_VALUES: f64 = 8_000.0;
 /// Members below which every one is held out once, and the number of parts then and otherwise.
 const FEW: usize = 14;
 const FOLDS: (usize, usize) = (5, 3);
@@ -39,10 +39,9 @@ pub struct Structure {
 /// Whether structures are compared.
 pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> bool {
     let values = (facts.n_seq * facts.max_time * facts.d_obs) as f64;
-    let most = if facts.drive == Stimulus::Impulse { MOST_VALUES.1 } else { MOST_VALUES.0 };
     let found = match () {
         () if facts.n_seq < FEWEST => (false, "too few sequences to hold any out"),
-        () if values > most => (false, "there is enough to learn one structure from"),
+        () if values > MOST_VALUES => (false, "learning several structures would take too long"),
         () if w.compare != Some(true) && asks_for_structure(w) => {
             (false, "something about the structure is asked for")
         }

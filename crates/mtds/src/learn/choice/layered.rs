@@ -10,7 +10,7 @@ pub const LAYERED: &str = "layered";
 /// Units of the front of a layered model.
 const UNITS: usize = 64;
 /// Most functions of a clock that are chosen unasked.
-const MOST_FUNCTIONS: usize = 20;
+const MOST_FUNCTIONS: usize = 12;
 /// Why a setting of a front has no effect.
 const UNUSED: &str = "there is no network before the base model";
 

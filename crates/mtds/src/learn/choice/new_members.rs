@@ -21,11 +21,7 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, work: &Work) {
     let why = format!("what {} members can teach about others", work.members);
     by.fill("prior", &mut w.prior, prior(work));
     by.fill("prior_std", &mut w.prior_std, (tau, why.as_str()));
-    let chosen = match w.compare {
-        Some(true) => (false, "systems that forecast together differ by what one of them is not sure of"),
-        _ => calibrate(w.share.as_deref().unwrap_or_default(), work),
-    };
-    by.fill("calibrate", &mut w.calibrate, chosen);
+    by.fill("calibrate", &mut w.calibrate, calibrate(w.share.as_deref().unwrap_or_default(), work));
     by.fill("noise_shift", &mut w.noise_shift, (shift, why.as_str()));
     by.fill("noise_spread", &mut w.noise_spread, (spread, why.as_str()));
 }

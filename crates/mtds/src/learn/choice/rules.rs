@@ -326,7 +326,7 @@ fn code(start: Option<Beginning>, work: &Work) -> (usize, String) {
         n if start == Some(Beginning::Curves) => {
             let most = (n as f64 * 0.7).ceil() as usize - 1;
             (
-                most.clamp(1, if n < MANY / 2 { 6 } else { 12 }),
+                most.clamp(1, 6),
                 "components that tell members apart, as far as members left out confirm them".to_owned(),
             )
         }
