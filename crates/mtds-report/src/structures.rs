@@ -38,6 +38,15 @@ pub fn sentences(fit: &FitRecord) -> Vec<(&'static str, String)> {
     fit.best_rival.iter().map(|rival| ("best rival", verdict(rival))).collect()
 }
 
+/// Which structures forecast together, where several do.
+pub fn together(fit: &FitRecord) -> Vec<(&'static str, String)> {
+    let counted: Vec<&StructureRow> = fit.structures.iter().filter(|row| row.weight > 0.0).collect();
+    let Some(most) = counted.iter().max_by(|a, b| a.weight.total_cmp(&b.weight)) else { return vec![] };
+    let shares = counted.iter().map(|row| format!("{} {:.0} %", row.structure, 100.0 * row.weight));
+    let words = format!("{}; codes are those of {}", shares.collect::<Vec<_>>().join(", "), most.structure);
+    vec![("forecasts by", words)]
+}
+
 fn verdict(BestRival { method, model_less }: &BestRival) -> String {
     let by = model_less.std_error.unwrap_or(f64::INFINITY);
     let decimals = decimals(model_less.mean.abs().max(if by.is_finite() { by } else { 0.0 }));

@@ -1,8 +1,11 @@
 //! How much of the code a model that was learned by elbo or iwae uses, in words and as a table.
 
 use crate::text::{Align, TextTable};
-use mtds::CodeUsage;
 use mtds::parts::{LEAST, UsageStatus};
+use mtds::{CodeUsage, Explained};
+
+/// Share of an output's variance below which a code explains nothing worth the name.
+const LITTLE: f64 = 0.02;
 
 /// One sentence: how many dimensions are used, and what to try where some are not.
 pub fn sentence(usage: &CodeUsage) -> String {
@@ -17,6 +20,19 @@ pub fn sentence(usage: &CodeUsage) -> String {
              `evaluate --against pooled` shows whether one system for all members does as well"
             .to_owned(),
     }
+}
+
+/// Plain words where the code explains next to nothing, whatever was learned and however; nothing where it does, or where nobody knows.
+pub fn warning(explained: &[Explained]) -> Option<String> {
+    let gains = explained.iter().map(|row| row.with_code - row.without_code).filter(|gain| !gain.is_nan());
+    let most = gains.reduce(f64::max)?;
+    (most < LITTLE).then(|| {
+        format!(
+            "the code explains {:.1} % of any output at most: members are generated, and forecast at first, as if they were alike; more --effort, \
+             --learn or --base may find what tells them apart, and `evaluate --against family-mean` shows whether there is anything to find",
+            100.0 * most.max(0.0)
+        )
+    })
 }
 
 /// Divergence and spread by dimension.
@@ -54,6 +70,23 @@ mod tests {
             active,
             status,
         }
+    }
+
+    #[test]
+    fn a_code_that_explains_nothing_is_called_that() {
+        let row = |with_code: f64, without_code: f64| Explained {
+            output: "y".into(),
+            with_code,
+            without_code,
+            alone: vec![],
+        };
+        assert!(
+            warning(&[row(0.51, 0.5), row(0.2, 0.2)])
+                .is_some_and(|said| said.contains("1.0 % of any output"))
+        );
+        assert_eq!(warning(&[row(0.51, 0.5), row(0.9, 0.2)]), None);
+        assert!(warning(&[row(-0.4, 0.1)]).is_some_and(|said| said.contains(" 0.0 %")));
+        assert_eq!((warning(&[]), warning(&[row(f64::NAN, 0.1)])), (None, None));
     }
 
     #[test]

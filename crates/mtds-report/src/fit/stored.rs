@@ -54,7 +54,8 @@ pub(super) fn settings(model: &Model) -> Vec<(String, String)> {
             learned.iter().filter(|(_, v)| !v.is_null()).map(|(key, v)| (key.replace('_', " "), plain(v))),
         );
     }
-    settings.extend(structures::sentences(fit).into_iter().map(|(name, words)| (name.to_owned(), words)));
+    let said = structures::together(fit).into_iter().chain(structures::sentences(fit));
+    settings.extend(said.map(|(name, words)| (name.to_owned(), words)));
     settings.extend(new_members::sentences(fit).into_iter().map(|(name, words)| (name.to_owned(), words)));
     settings
 }

@@ -102,6 +102,9 @@ pub(super) fn text(asked: &Arguments, model: &Model) -> String {
     if let Some(found) = &fit.usage {
         out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(found), usage::table(found)));
     }
+    if let Some(words) = usage::warning(&fit.explained) {
+        out.push_str(&format!("\nnote: {words}\n"));
+    }
     let model_dir = asked.out.display();
     let data = asked.source.data.display();
     let network = match &model.network {

@@ -75,6 +75,7 @@ fn facts(model: &Model) -> Vec<(&'static str, String)> {
     std::iter::once(base_model)
         .chain(front)
         .chain(rest)
+        .chain(model.fit.iter().flat_map(structures::together))
         .chain(model.fit.iter().flat_map(structures::sentences))
         .chain(model.fit.iter().flat_map(new_members::sentences))
         .collect()
@@ -118,6 +119,9 @@ fn text(path: &Path, model: &Model, map: Option<&CodeMap>, left: Option<&Path>) 
     if !explained.is_empty() {
         out.push_str("\nvariance of each output that rollouts explain\n");
         out.push_str(&explained_table(explained, model.system.d_code()));
+        if let Some(words) = usage::warning(explained) {
+            out.push_str(&format!("note: {words}\n"));
+        }
     }
     if let Some(found) = model.fit.as_ref().and_then(|fit| fit.usage.as_ref()) {
         out.push_str(&format!("\nuse of the code: {}\n{}", usage::sentence(found), usage::table(found)));
