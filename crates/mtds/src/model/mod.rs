@@ -4,11 +4,16 @@
 //! from, how codes of new members are inferred, the members it has met, and how it was learned.
 
 mod answer;
+mod blend;
 mod infer;
+mod tracker;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use blend::Blended;
+pub use blend::{Blend, Remembered, Widths};
 pub use infer::Inferred;
+pub use tracker::{Follower, FollowingModel, ModelTracker, ModelTrackerState};
 
 use crate::evaluate::ScoreRow;
 use crate::family::Family;
@@ -27,6 +32,8 @@ pub struct Model {
     pub online: Online,
     /// Systems that forecast together with it, learned from other parts of the family or with another structure; may be empty.
     pub companions: Vec<Companion>,
+    /// What forecasts beside all systems, and how wide forecasts are.
+    pub blend: Blend,
     /// The columns that it was learned from.
     pub columns: DataColumns,
     /// Length of a step in the units of its times, as files write it; `None` where nobody said.
@@ -51,6 +58,7 @@ impl Model {
             system,
             online: Online::default(),
             companions: vec![],
+            blend: Blend::default(),
             columns,
             time_step: None,
             provenance,

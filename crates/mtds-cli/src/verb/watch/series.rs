@@ -3,16 +3,16 @@
 use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
 use anyhow::{Result, bail};
-use mtds::parts::Ensemble;
+use mtds::parts::{Follower, ModelTrackerState};
 use mtds::random::{Stream, stream};
-use mtds::{EnsembleTracker, Forecast, Model, Online, Signal, TrackerState};
+use mtds::{Forecast, Model, ModelTracker, Online, Signal, TrackerState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// One sequence.
 struct Series {
-    tracker: EnsembleTracker,
+    tracker: ModelTracker,
     time: Option<Value>,
 }
 
@@ -20,16 +20,13 @@ struct Series {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredSeries {
-    /// One for each system of the model.
-    trackers: Vec<TrackerState>,
-    /// Values observed of each output.
-    n_values: Vec<usize>,
+    tracker: ModelTrackerState,
     time: Option<Value>,
 }
 
 /// All sequences.
 pub(super) struct AllSeries {
-    ensemble: Ensemble,
+    follower: Follower,
     seed: u64,
     by_name: BTreeMap<String, Series>,
 }
@@ -40,7 +37,7 @@ impl AllSeries {
     /// # Errors
     /// Inference settings that do not fit the model.
     pub(super) fn new(model: &Model, online: &Online, seed: u64) -> Result<Self> {
-        Ok(Self { ensemble: model.ensemble(online)?, seed, by_name: BTreeMap::new() })
+        Ok(Self { follower: model.follower(online)?, seed, by_name: BTreeMap::new() })
     }
 
     /// Those of a snapshot.
@@ -48,8 +45,8 @@ impl AllSeries {
     /// # Errors
     /// A state that does not fit the model.
     pub(super) fn restore(&mut self, stored: BTreeMap<String, StoredSeries>) -> Result<()> {
-        for (name, StoredSeries { trackers, n_values, time }) in stored {
-            let tracker = EnsembleTracker::restore(&self.ensemble, (trackers, n_values))?;
+        for (name, StoredSeries { tracker, time }) in stored {
+            let tracker = self.follower.restore(tracker)?;
             self.by_name.insert(name, Series { tracker, time });
         }
         Ok(())
@@ -58,9 +55,9 @@ impl AllSeries {
     /// As they are to be stored: every line brings an update, before which draws are not asked for.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
         let one = |(name, series): (&String, &Series)| {
-            let ((states, n_values), time) = (series.tracker.states(), series.time.clone());
-            let trackers = states.into_iter().map(TrackerState::without_draws).collect();
-            (name.clone(), StoredSeries { trackers, n_values, time })
+            let (mut tracker, time) = (series.tracker.state(), series.time.clone());
+            tracker.trackers = tracker.trackers.into_iter().map(TrackerState::without_draws).collect();
+            (name.clone(), StoredSeries { tracker, time })
         };
         self.by_name.iter().map(one).collect()
     }
@@ -71,7 +68,7 @@ impl AllSeries {
 
     /// Sizes of a line.
     pub(super) fn widths(&self, horizon: usize) -> Widths {
-        let system = &self.ensemble.candidates()[0].model;
+        let system = &self.follower.ensemble().candidates()[0].model;
         Widths { outputs: system.base().d_obs(), inputs: system.d_input(), horizon }
     }
 
@@ -89,7 +86,7 @@ impl AllSeries {
         }
         if is_new {
             let random = stream(self.seed, Stream::Series(fnv(seen.series.as_bytes()) >> 1));
-            let tracker = EnsembleTracker::new(&self.ensemble, random)?;
+            let tracker = self.follower.start(random)?;
             self.by_name.insert(seen.series.clone(), Series { tracker, time: None });
         }
         let Some(series) = self.by_name.get_mut(&seen.series) else { bail!("no such series") };
@@ -137,7 +134,7 @@ impl Series {
     /// What is known of the code.
     fn posterior(&self) -> Value {
         let Some(posterior) = self.tracker.posterior() else { return json!({}) };
-        let k = self.tracker.trackers()[0].model().d_code();
+        let k = self.tracker.systems().trackers()[0].model().d_code();
         let quality = posterior.diagnostics();
         json!({
             "n": self.tracker.n_observed_steps(),
