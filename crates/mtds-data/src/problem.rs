@@ -85,6 +85,10 @@ pub enum Problem {
     #[error("expected output columns, `y`, `y1`, … or any with numbers; found {found}; name the outputs")]
     NoOutputs { found: String },
 
+    /// Inputs were asked for, and there are none.
+    #[error("expected inputs, found none")]
+    NoInputs,
+
     /// A row with too few or too many cells.
     #[error(
         "expected {expected} cells as in the header, found {found}; look for a missing quote or separator"
@@ -129,10 +133,15 @@ pub enum Problem {
     /// Times are not steps of one length.
     #[error(
         "expected steps of one length, {expected} as mostly here, found one of {found} in sequence `{series}`, from row \
-         {before_row}; resample to a step, by mean or linearly{}",
-        .divisor.as_ref().map_or(String::new(), |step| format!(": {step} divides all of them"))
+         {before_row}, and no grid on which nearly all rows have a step of their own; resample to a step, by mean or linearly"
     )]
-    Irregular { series: String, expected: String, found: String, before_row: u64, divisor: Option<String> },
+    Irregular { series: String, expected: String, found: String, before_row: u64 },
+
+    /// Rows do not lie at the steps that a model was learned with.
+    #[error(
+        "expected steps of {step}, as the model was learned with, found {found}; resample to its steps, or learn a model of such data"
+    )]
+    OffSteps { step: String, found: String },
 
     /// A gap that would fill the memory.
     #[error(
@@ -140,13 +149,6 @@ pub enum Problem {
          {before_row}; correct the time, or give the parts names of their own"
     )]
     HugeGap { series: String, n_steps: u64, before_row: u64 },
-
-    /// Rows are missing, and with them inputs.
-    #[error(
-        "expected inputs at every step, found {n_steps} step(s) missing in sequence `{series}` after row \
-         {before_row}; add the rows, leave the inputs out, or resample"
-    )]
-    GapInInputs { series: String, n_steps: u64, before_row: u64 },
 
     /// A sequence with two labels.
     #[error(

@@ -123,10 +123,10 @@ pub mod parts {
         SegmentCodes, StageRecord, StartRule, Trainer, TrainingPlan, UsageStatus, Variational,
         VariationalObjective, VariationalRefine,
     };
-    pub use crate::model::CardScore;
-    pub use crate::model::Companion;
+    pub use crate::model::{Attribute, CardScore, Companion};
     pub use crate::predict::{
-        DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value, regressed_on_codes,
+        DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value,
+        regressed_on_codes,
     };
     pub use crate::random::sobol::ShiftedSobol;
     pub use crate::system::Clock;

@@ -16,7 +16,7 @@ const BATCH: usize = 64;
 /// # Errors
 /// A file that cannot be read as a family, lacks a column that the model needs, or has other time steps.
 pub(super) fn read(source: &Source, model: &Model, common: &Common) -> Result<ReadFamily> {
-    let read = source.read(&source.columns().or(columns(model)))?;
+    let read = source.read(&source.columns().or(columns(model)), time_step(model))?;
     common.say_notes(&read.notes);
     check(source, model, &read, common)?;
     Ok(read)
@@ -47,7 +47,7 @@ fn check(source: &Source, model: &Model, read: &ReadFamily, common: &Common) -> 
         return Ok(());
     };
     let found = read.time.step.to_string();
-    match step.parse::<Step>().ok().and_then(|step| step.is_as_long_as(&read.time.step)) {
+    match time_step(model).and_then(|step| step.is_as_long_as(&read.time.step)) {
         Some(true) => {}
         Some(false) => bail!(
             "{path}: expected steps of {step}, as the model was learned with, found steps of {found}\n  try: --resample {step}, \
@@ -58,6 +58,11 @@ fn check(source: &Source, model: &Model, read: &ReadFamily, common: &Common) -> 
         )),
     }
     Ok(())
+}
+
+/// The length of its steps, where the model says it.
+pub(super) fn time_step(model: &Model) -> Option<Step> {
+    model.time_step.as_deref().and_then(|step| step.parse().ok())
 }
 
 /// Which columns the model was learned from; labels are left out, new data need none.

@@ -18,8 +18,14 @@ pub struct ReadOptions {
     pub outputs: Vec<String>,
     /// The input columns, in this order; empty: `u`, `u1`, `u_left`, …
     pub inputs: Vec<String>,
+    /// Pass over outputs, which need not be there; for [`read_inputs`](crate::read_inputs).
+    pub inputs_alone: bool,
     /// An NPZ file with the inputs under the keys of the outputs; for NPZ files only.
     pub inputs_file: Option<PathBuf>,
+    /// The step of a model that is to take the family: rows are put to its nearest steps, or refused.
+    pub step: Option<Step>,
+    /// Input columns that are 0 at steps without a row; `None`: those that look like single pulses.
+    pub pulses: Option<Vec<String>>,
     /// Bring rows at irregular times to steps of one length.
     pub resample: Option<Resample>,
     /// The format, where the name of the file does not tell it.
@@ -58,6 +64,8 @@ pub struct Columns {
     pub outputs: Vec<String>,
     /// The inputs, in order.
     pub inputs: Vec<String>,
+    /// Those of the inputs that are 0 at steps without a row; the others keep the value of the row before.
+    pub pulses: Vec<String>,
 }
 
 impl Columns {
@@ -70,6 +78,7 @@ impl Columns {
             label: family.labels().any(|label| label.is_some()).then(|| LABEL.into()),
             outputs: family.output_names().to_vec(),
             inputs: family.input_names().to_vec(),
+            pulses: vec![],
         }
     }
 

@@ -2,18 +2,44 @@
 
 use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
+use crate::verb::observed::time_step;
 use anyhow::{Result, bail};
 use mtds::parts::Ensemble;
 use mtds::random::{Stream, stream};
 use mtds::{EnsembleTracker, Forecast, Model, Online, Signal, TrackerState};
+use mtds_data::Step;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// Most steps that may lie between two lines: each is an update.
+const LONGEST_GAP: f64 = 200.0;
+/// How far the time of a line may be from its step without being told, in steps.
+const SAID: f64 = 0.1;
+
 /// One sequence.
 struct Series {
     tracker: EnsembleTracker,
+    at: Standing,
+}
+
+/// Where a sequence stands in time.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Standing {
+    /// The time of the last line.
     time: Option<Value>,
+    /// The first time that a line gave, and the number of its step, from 0.
+    start: Option<(Value, usize)>,
+    /// Inputs of the last line.
+    inputs: Vec<f64>,
+}
+
+/// What steps and inputs mean to a model.
+struct Rules {
+    step: Option<Step>,
+    /// Whether each input is 0 at a step without a line; else it stays as it was.
+    is_pulse: Vec<bool>,
 }
 
 /// One sequence, as stored.
@@ -24,12 +50,13 @@ pub(super) struct StoredSeries {
     trackers: Vec<TrackerState>,
     /// Values observed of each output.
     n_values: Vec<usize>,
-    time: Option<Value>,
+    at: Standing,
 }
 
 /// All sequences.
 pub(super) struct AllSeries {
     ensemble: Ensemble,
+    rules: Rules,
     seed: u64,
     by_name: BTreeMap<String, Series>,
 }
@@ -40,7 +67,10 @@ impl AllSeries {
     /// # Errors
     /// Inference settings that do not fit the model.
     pub(super) fn new(model: &Model, online: &Online, seed: u64) -> Result<Self> {
-        Ok(Self { ensemble: model.ensemble(online)?, seed, by_name: BTreeMap::new() })
+        let columns = &model.columns;
+        let is_pulse = columns.inputs.iter().map(|input| columns.pulses.contains(input)).collect();
+        let rules = Rules { step: time_step(model), is_pulse };
+        Ok(Self { ensemble: model.ensemble(online)?, rules, seed, by_name: BTreeMap::new() })
     }
 
     /// Those of a snapshot.
@@ -48,9 +78,9 @@ impl AllSeries {
     /// # Errors
     /// A state that does not fit the model.
     pub(super) fn restore(&mut self, stored: BTreeMap<String, StoredSeries>) -> Result<()> {
-        for (name, StoredSeries { trackers, n_values, time }) in stored {
+        for (name, StoredSeries { trackers, n_values, at }) in stored {
             let tracker = EnsembleTracker::restore(&self.ensemble, (trackers, n_values))?;
-            self.by_name.insert(name, Series { tracker, time });
+            self.by_name.insert(name, Series { tracker, at });
         }
         Ok(())
     }
@@ -58,9 +88,9 @@ impl AllSeries {
     /// As they are to be stored: every line brings an update, before which draws are not asked for.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
         let one = |(name, series): (&String, &Series)| {
-            let ((states, n_values), time) = (series.tracker.states(), series.time.clone());
+            let ((states, n_values), at) = (series.tracker.states(), series.at.clone());
             let trackers = states.into_iter().map(TrackerState::without_draws).collect();
-            (name.clone(), StoredSeries { trackers, n_values, time })
+            (name.clone(), StoredSeries { trackers, n_values, at })
         };
         self.by_name.iter().map(one).collect()
     }
@@ -90,10 +120,10 @@ impl AllSeries {
         if is_new {
             let random = stream(self.seed, Stream::Series(fnv(seen.series.as_bytes()) >> 1));
             let tracker = EnsembleTracker::new(&self.ensemble, random)?;
-            self.by_name.insert(seen.series.clone(), Series { tracker, time: None });
+            self.by_name.insert(seen.series.clone(), Series { tracker, at: Standing::default() });
         }
         let Some(series) = self.by_name.get_mut(&seen.series) else { bail!("no such series") };
-        let answer = series.observe(seen, asked);
+        let answer = series.observe(seen, asked, &self.rules);
         if is_new && answer.is_err() {
             self.by_name.remove(&seen.series);
         }
@@ -113,11 +143,24 @@ impl AllSeries {
 }
 
 impl Series {
-    fn observe(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {
+    fn observe(&mut self, seen: &Observation, asked: &Arguments, rules: &Rules) -> Result<Value> {
         self.check_time(seen)?;
+        let (missed, off) = self.at.before(seen, self.tracker.n_observed_steps(), rules.step)?;
+        self.tracker.check(&seen.outputs, &seen.inputs)?;
+        for _ in 0..missed {
+            let inputs = self.at.inputs.iter().zip(&rules.is_pulse);
+            let inputs: Vec<f64> = inputs.map(|(&u, &is_pulse)| if is_pulse { 0.0 } else { u }).collect();
+            self.tracker.observe(&vec![f64::NAN; seen.outputs.len()], &inputs)?;
+        }
         self.tracker.observe(&seen.outputs, &seen.inputs)?;
-        self.time.clone_from(&seen.time);
+        self.at.take(seen, self.tracker.n_observed_steps() - 1);
         let mut answer = self.posterior();
+        if missed > 0 {
+            answer["missed"] = json!(missed);
+        }
+        if off > SAID {
+            answer["off"] = json!(off);
+        }
         if asked.horizon > 0 {
             answer["forecast"] = self.forecast(seen, asked)?;
         }
@@ -126,7 +169,7 @@ impl Series {
 
     fn check_time(&self, seen: &Observation) -> Result<()> {
         let number = |time: &Option<Value>| time.as_ref().and_then(Value::as_f64);
-        match (number(&self.time), number(&seen.time)) {
+        match (number(&self.at.time), number(&seen.time)) {
             (Some(last), Some(now)) if now <= last => {
                 bail!("`t`: found {now} after {last}; lines of a sequence come in the order of time")
             }
@@ -154,6 +197,42 @@ impl Series {
         let inputs = inputs.map(|values| Signal::new(asked.horizon, width, values)).transpose()?;
         let forecast = self.tracker.forecast(asked.horizon, inputs.as_ref())?;
         described(&forecast, &asked.quantiles, how)
+    }
+}
+
+impl Standing {
+    /// Steps between the last line and this one, and how far its time is from its step, in steps.
+    ///
+    /// # Errors
+    /// A time on a step that is over, or far away.
+    fn before(&self, seen: &Observation, n: usize, step: Option<Step>) -> Result<(usize, f64)> {
+        let text = |time: &Value| time.as_str().map_or_else(|| time.to_string(), str::to_owned);
+        let (Some(step), Some((start, first)), Some(now)) = (step, &self.start, &seen.time) else {
+            return Ok((0, 0.0));
+        };
+        let Some(count) = step.count(&text(start), &text(now)) else { return Ok((0, 0.0)) };
+        let place = *first as f64 + count;
+        let missed = place.round() - n as f64;
+        if missed < 0.0 {
+            bail!(
+                "`t`: found {now}, nearer to the step of the line before than to the next; a step of this model is {step}. Send a line \
+                 a step, or leave `t` out"
+            );
+        }
+        if missed > LONGEST_GAP {
+            bail!(
+                "`t`: found {now}, {missed} steps of {step} after the next one; expected at most {LONGEST_GAP}. Give `t` as in the data that \
+                 the model was learned from, or end the sequence and begin anew"
+            );
+        }
+        Ok((missed as usize, (place - place.round()).abs()))
+    }
+
+    /// After a line, which was step `n` from 0.
+    fn take(&mut self, seen: &Observation, n: usize) {
+        self.time.clone_from(&seen.time);
+        self.start = self.start.take().or_else(|| Some((seen.time.clone()?, n)));
+        self.inputs.clone_from(&seen.inputs);
     }
 }
 
