@@ -127,7 +127,7 @@ pub struct Source {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub outputs: Vec<String>,
 
-    /// Input columns [default: those that begin with u]
+    /// Input columns; text is categories, one for each sequence [default: those that begin with u]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub inputs: Vec<String>,
 
@@ -197,9 +197,11 @@ impl Source {
             time: columns.time.clone(),
             label: columns.label.clone(),
             outputs: columns.outputs.clone(),
-            inputs: columns.inputs.clone(),
+            inputs: columns.input_columns(),
+            attributes: (step.is_some() || !columns.attributes.is_empty())
+                .then(|| columns.attributes.clone()),
             step,
-            // A model that says nothing of pulses has none; of a file alone it is found out.
+            // A model that says nothing of pulses or attributes has none; of a file alone it is found out.
             pulses: (step.is_some() || !columns.pulses.is_empty()).then(|| columns.pulses.clone()),
             resample: resample(columns)?,
             format: self.format,

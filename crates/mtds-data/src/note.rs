@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use mtds::parts::Attribute;
+
 use crate::read::{Moves, Resample, duration, list};
 use crate::time::Step;
 
@@ -30,6 +32,8 @@ pub enum Note {
     Irregular { step: Step, moves: Moves },
     /// Times that were put on the steps of a model.
     OnSteps { step: Step, moves: Moves },
+    /// Inputs that do not change within a sequence.
+    Attributes { attributes: Vec<Attribute> },
     /// Inputs at steps without a row: those that keep the value of the row before, and those that are 0.
     FilledInputs { n_steps: usize, held: Vec<String>, zero: Vec<String> },
     /// Rows that were not in order of time.
@@ -115,6 +119,14 @@ impl Note {
                     moves.say(*step, f)?;
                 }
                 Ok(())
+            }
+            Self::Attributes { attributes } => {
+                let one = |of: &Attribute| match of.levels.as_slice() {
+                    [] => format!("`{}`", of.column),
+                    levels => format!("`{}` ({})", of.column, levels.join(", ")),
+                };
+                let all: Vec<String> = attributes.iter().map(one).collect();
+                write!(f, "known once for each sequence: {}", all.join(", "))
             }
             Self::FilledInputs { n_steps, held, zero } => {
                 write!(f, "inputs at {n_steps} step(s) without a row: ")?;

@@ -109,6 +109,32 @@ pub enum Problem {
     )]
     MissingInput,
 
+    /// A sequence without the value of an attribute.
+    #[error(
+        "expected a value in some row of sequence `{series}`, found none; fill it in, or leave the column out"
+    )]
+    MissingAttribute { series: String },
+
+    /// An attribute with two values.
+    #[error(
+        "expected `{expected}` of sequence `{series}` as in row {first_row}, found `{found}`; categories, and whatever a model knows as \
+         such, do not change within a sequence"
+    )]
+    AttributeChanges { series: String, expected: String, first_row: u64, found: String },
+
+    /// A category that a model does not know.
+    #[error(
+        "expected one of {known}, as the model was learned with, found `{found}` of sequence `{series}`; learn a model that knows it"
+    )]
+    UnknownCategory { series: String, found: String, known: String },
+
+    /// An attribute that is a name.
+    #[error(
+        "expected what several sequences have in common, found {n_values} different values of {n_seq} sequences, which \
+         tells them apart and nothing else; leave the column out"
+    )]
+    NamesSequences { n_values: usize, n_seq: usize },
+
     /// A row that does not say to which sequence it belongs.
     #[error("expected the name of a sequence, found nothing; name it, or delete the row")]
     MissingSeries,

@@ -1,7 +1,7 @@
 //! Made-up sequences: the inputs in a file that they answer to, with their times, or none; and the family that they become.
 
 use super::known::find;
-use super::observed::{columns, time_step};
+use super::observed::{columns, prolonged, time_step};
 use crate::options::{Common, resample};
 use crate::usage::{UsageError, count};
 use anyhow::Result;
@@ -30,6 +30,7 @@ pub struct InputOptions {
 #[derive(Debug)]
 pub(super) struct Inputs<'o> {
     options: &'o InputOptions,
+    model: &'o Model,
     file: Option<InputsFile>,
 }
 
@@ -60,7 +61,7 @@ impl InputOptions {
     /// # Errors
     /// A [`UsageError`] for inputs where the model has none, none where it has some, or no length; a file that
     /// cannot be read, or where an input is missing.
-    pub(super) fn read(&self, model: &Model, common: &Common) -> Result<Inputs<'_>> {
+    pub(super) fn read<'o>(&'o self, model: &'o Model, common: &Common) -> Result<Inputs<'o>> {
         let names = &model.columns.inputs;
         let wrong = |option, problem: &str, hint: &str| Err(UsageError::new(option, problem, hint).into());
         let file = match &self.inputs {
@@ -77,7 +78,7 @@ impl InputOptions {
             }
             path => path.as_deref().map(|path| InputsFile::read(path, model, common)).transpose()?,
         };
-        Ok(Inputs { options: self, file })
+        Ok(Inputs { options: self, model, file })
     }
 }
 
@@ -94,6 +95,7 @@ impl Inputs<'_> {
         let i = file.choose(self.options.inputs_of.as_deref(), like)?;
         let signal = &file.signals[i.min(file.signals.len() - 1)];
         let n_time = steps.unwrap_or(signal.n_time());
+        let signal = &prolonged(signal, self.model, n_time);
         if n_time > signal.n_time() {
             let (path, id, found) = (file.path.display(), &file.ids[i], signal.n_time());
             let problem = format!("expected inputs for {n_time} steps, found {found} of `{id}` in `{path}`");
@@ -108,9 +110,10 @@ impl InputsFile {
     fn read(path: &Path, model: &Model, common: &Common) -> Result<Self> {
         let learned = columns(model);
         let options = ReadOptions {
+            inputs: learned.input_columns(),
             series: learned.series,
             time: learned.time,
-            inputs: learned.inputs,
+            attributes: Some(learned.attributes),
             step: time_step(model),
             pulses: Some(learned.pulses),
             resample: resample(&model.columns)?,

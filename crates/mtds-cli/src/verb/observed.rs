@@ -76,6 +76,22 @@ pub(super) fn inputs_of<'f>(family: &'f Family, model: &Model, i: usize) -> Opti
     family.inputs_of(i).filter(|_| model.system.d_input() > 0)
 }
 
+/// [`inputs_of`], as far as step `n_time`: what does not change within a sequence goes on as it is.
+pub(super) fn inputs_until(family: &Family, model: &Model, i: usize, n_time: usize) -> Option<Signal> {
+    inputs_of(family, model, i).map(|inputs| prolonged(inputs, model, n_time))
+}
+
+/// Inputs with at least `n_time` rows, if all that the model takes are attributes; else as they are.
+pub(super) fn prolonged(inputs: &Signal, model: &Model, n_time: usize) -> Signal {
+    let found = inputs.n_time();
+    if found >= n_time || !model.columns.has_attributes_only() {
+        return inputs.clone();
+    }
+    let mut values = inputs.values().to_vec();
+    (found..n_time).for_each(|_| values.extend_from_slice(inputs.row(found - 1)));
+    Signal::new(n_time, inputs.width(), values).unwrap_or_else(|_| inputs.clone())
+}
+
 /// The outputs of sequence `i` that count as seen.
 pub(super) fn seen(family: &Family, i: usize, most: Option<usize>) -> Signal {
     let outputs = family.sequence(i).outputs();

@@ -2,6 +2,7 @@
 
 use mtds::{Family, Sequence, Signal};
 
+use super::attributes::{self, Constant};
 use super::collect::{Collector, Content};
 use super::options::{Columns, ReadOptions, ResampleMethod};
 use super::order::{Duplicates, Ordered};
@@ -70,24 +71,33 @@ fn stepped(data: &Collector<'_>, options: &ReadOptions) -> Result<Stepped> {
     if data.rows.is_empty() {
         return Err(data_error(data, Problem::NoRows { found: "only a header" }));
     }
-    let used = Used::new(data, options, &mut notes)?;
+    let mut used = Used::new(data, options, &mut notes)?;
+    let constants = attributes::find(data, &mut used, options, &mut notes)?;
     let averaged = options.resample.is_some_and(|resample| resample.method == ResampleMethod::Mean);
     let duplicates = if averaged { Duplicates::Noted } else { Duplicates::Refused };
     let ordered = Ordered::new(data, duplicates, &mut notes)?;
-    let pulses = between_rows::pulses(data, &ordered, &used, options);
-    let (step, all) = match options.resample {
+    let dynamic = |at: &usize| constants.iter().all(|constant| constant.input != *at);
+    let dynamic: Vec<usize> = (0..used.inputs.len()).filter(dynamic).collect();
+    let pulses = between_rows::pulses(data, &ordered, (&used, &dynamic), options);
+    let (step, mut all) = match options.resample {
         Some(resample) => resample::resample(data, &ordered, &used, resample, &mut notes)?,
         None => {
             let grid = Grid::new(data, &ordered, options.step, &mut notes)?;
             let place = |i| on_grid(data, &ordered, &grid, &used, i, &mut notes);
             let mut all: Vec<_> = (0..data.series.len()).map(place).collect();
-            between_rows::fill(data, &used, &pulses, &mut all, &mut notes);
+            between_rows::fill(data, (&used, &dynamic), &pulses, &mut all, &mut notes);
             (grid.step, all)
         }
     };
+    attributes::expand(&mut all, &used, &constants);
     let kind = axis_kind(data, step);
     let starts = all.iter().map(|steps| steps.start).collect();
-    Ok(Stepped { all, columns: used.columns(data, pulses), time: TimeAxis { kind, step, starts }, notes })
+    Ok(Stepped {
+        all,
+        columns: used.columns(data, &constants, pulses),
+        time: TimeAxis { kind, step, starts },
+        notes,
+    })
 }
 
 /// Resampling may bring times off what their kind can write.
@@ -107,6 +117,8 @@ pub(crate) fn data_error(data: &Collector<'_>, problem: Problem) -> Error {
 impl Used {
     fn new(data: &Collector<'_>, options: &ReadOptions, notes: &mut Vec<Note>) -> Result<Self> {
         let mut used = Self { outputs: Vec::new(), inputs: Vec::new() };
+        // Columns that nobody named, and that do not change within a sequence: outputs only if there are no others.
+        let mut constants = vec![];
         let mut ignore = |name: &str, why: String| notes.push(Note::IgnoredColumn { name: name.into(), why });
         for &at in data.roles.ignored.iter().filter(|_| !options.inputs_alone) {
             ignore(&data.roles.names[at], "it is neither named nor called y… or u…".into());
@@ -118,8 +130,19 @@ impl Used {
                     ignore(&column.name, format!("row {row} holds no number"));
                 }
                 (Role::OutputIfNumeric, Content::Nothing) => ignore(&column.name, "it is empty".into()),
+                (Role::OutputIfNumeric, _) if attributes::differs_between_only(data, index) => {
+                    constants.push((index, column.name.clone()));
+                }
                 _ => used.outputs.push(index),
             }
+        }
+        match used.outputs.is_empty() {
+            true => used.outputs = constants.into_iter().map(|(index, _)| index).collect(),
+            false => constants.into_iter().for_each(|(_, name)| {
+                let why =
+                    "it does not change within a sequence; it can be an input, if it is named as one".into();
+                notes.push(Note::IgnoredColumn { name, why });
+            }),
         }
         if used.outputs.is_empty() && !options.inputs_alone {
             return Err(data_error(data, Problem::NoOutputs { found: list(&data.roles.names) }));
@@ -127,14 +150,15 @@ impl Used {
         Ok(used)
     }
 
-    fn columns(&self, data: &Collector<'_>, pulses: Vec<String>) -> Columns {
+    fn columns(&self, data: &Collector<'_>, constants: &[Constant], pulses: Vec<String>) -> Columns {
         let names = |indices: &[usize]| indices.iter().map(|&i| data.roles.values[i].name.clone()).collect();
         Columns {
             series: data.roles.names[data.roles.series].clone(),
             time: data.roles.names[data.roles.time].clone(),
             label: data.roles.label.map(|at| data.roles.names[at].clone()),
             outputs: names(&self.outputs),
-            inputs: names(&self.inputs),
+            inputs: attributes::names(data, self, constants),
+            attributes: constants.iter().map(|constant| constant.attribute.clone()).collect(),
             pulses,
         }
     }

@@ -15,7 +15,7 @@ use crate::note::Note;
 pub(crate) fn pulses(
     data: &Collector<'_>,
     ordered: &Ordered,
-    used: &Used,
+    (used, dynamic): (&Used, &[usize]),
     options: &ReadOptions,
 ) -> Vec<String> {
     let name = |column: usize| &data.roles.values[column].name;
@@ -23,7 +23,8 @@ pub(crate) fn pulses(
         Some(known) => known.contains(name(column)),
         None => comes_in_pulses(data, ordered, column),
     };
-    used.inputs.iter().filter(|column| is_pulse(column)).map(|&column| name(column).clone()).collect()
+    let columns = dynamic.iter().map(|&at| used.inputs[at]);
+    columns.filter(is_pulse).map(|column| name(column).clone()).collect()
 }
 
 /// Whether a column is 0 in at least half of all rows, and nowhere else than 0 in two rows that follow each other.
@@ -44,10 +45,10 @@ fn comes_in_pulses(data: &Collector<'_>, ordered: &Ordered, column: usize) -> bo
     n_pulses > 0 && 2 * n_pulses <= n_rows
 }
 
-/// Fills in the inputs of steps without a row, and says so.
+/// Fills in the inputs of steps without a row, `dynamic` ones among them, and says so.
 pub(crate) fn fill(
     data: &Collector<'_>,
-    used: &Used,
+    (used, dynamic): (&Used, &[usize]),
     pulses: &[String],
     all: &mut [Steps],
     notes: &mut Vec<Note>,
@@ -55,18 +56,20 @@ pub(crate) fn fill(
     let width = used.inputs.len();
     let names: Vec<&String> = used.inputs.iter().map(|&column| &data.roles.values[column].name).collect();
     let mut n_steps = 0;
-    for steps in all.iter_mut().filter(|_| width > 0) {
+    for steps in all.iter_mut().filter(|_| !dynamic.is_empty()) {
         for t in 1..steps.n_time {
             let (before, now) = steps.inputs.split_at_mut(t * width);
             let now = &mut now[..width];
-            n_steps += usize::from(now[0].is_nan());
-            for (c, value) in now.iter_mut().enumerate().filter(|(_, value)| value.is_nan()) {
-                *value = if pulses.contains(names[c]) { 0.0 } else { before[(t - 1) * width + c] };
+            n_steps += usize::from(now[dynamic[0]].is_nan());
+            for &c in dynamic {
+                if now[c].is_nan() {
+                    now[c] = if pulses.contains(names[c]) { 0.0 } else { before[(t - 1) * width + c] };
+                }
             }
         }
     }
     if n_steps > 0 {
-        let (zero, held) = names.into_iter().cloned().partition(|name| pulses.contains(name));
+        let (zero, held) = dynamic.iter().map(|&c| names[c].clone()).partition(|name| pulses.contains(name));
         notes.push(Note::FilledInputs { n_steps, held, zero });
     }
 }

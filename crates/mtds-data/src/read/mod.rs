@@ -4,6 +4,7 @@
 //! and of it only numbers are kept. NPZ holds arrays instead.
 
 mod assemble;
+mod attributes;
 mod between_rows;
 mod cell;
 mod collect;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use mtds::parts::Attribute;
+
 use crate::format::Format;
 use crate::time::Step;
 
@@ -24,6 +26,8 @@ pub struct ReadOptions {
     pub inputs_file: Option<PathBuf>,
     /// The step of a model that is to take the family: rows are put to its nearest steps, or refused.
     pub step: Option<Step>,
+    /// Input columns that do not change within a sequence, as a model knows them; `None`: categories, and numbers that look like it.
+    pub attributes: Option<Vec<Attribute>>,
     /// Input columns that are 0 at steps without a row; `None`: those that look like single pulses.
     pub pulses: Option<Vec<String>>,
     /// Bring rows at irregular times to steps of one length.
@@ -62,8 +66,10 @@ pub struct Columns {
     pub label: Option<String>,
     /// The outputs, in order.
     pub outputs: Vec<String>,
-    /// The inputs, in order.
+    /// The inputs, in order; categories as their indicators.
     pub inputs: Vec<String>,
+    /// Input columns that do not change within a sequence.
+    pub attributes: Vec<Attribute>,
     /// Those of the inputs that are 0 at steps without a row; the others keep the value of the row before.
     pub pulses: Vec<String>,
 }
@@ -78,6 +84,7 @@ impl Columns {
             label: family.labels().any(|label| label.is_some()).then(|| LABEL.into()),
             outputs: family.output_names().to_vec(),
             inputs: family.input_names().to_vec(),
+            attributes: vec![],
             pulses: vec![],
         }
     }

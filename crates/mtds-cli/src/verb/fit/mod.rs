@@ -147,6 +147,7 @@ impl Arguments {
         }
         let read = self.source.read(&settings.data, None)?;
         settings.data.pulses.clone_from(&read.columns.pulses);
+        settings.data.attributes.clone_from(&read.columns.attributes);
         self.common.say_notes(&read.notes);
         let mut fitting = self.begin(settings, &read, earlier.as_deref())?;
         self.common.say(document::choices(&fitting, &self.common).trim_end());

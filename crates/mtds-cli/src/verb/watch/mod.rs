@@ -40,6 +40,8 @@ const EXAMPLES: &str = "One line in, one line out:
       t       optional: when, as in the data that the model was learned from; answered as it came. Steps between two
               lines count as missed; without t a line is a step, and \"y\": null stands for one that was missed
       future  optional: inputs of the steps to come, one row each
+      attributes  what does not change within a sequence, by column, for a model that has such inputs; needed once,
+              in its first line, and no part of u and future
   {\"series\": \"a\", \"end\": true}
       forgets the sequence
 A line that cannot be read is answered with {\"line\": N, \"error\": ...}, and changes nothing.

@@ -4,7 +4,7 @@ use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
 use crate::verb::observed::time_step;
 use anyhow::{Result, bail};
-use mtds::parts::Ensemble;
+use mtds::parts::{Attribute, Ensemble};
 use mtds::random::{Stream, stream};
 use mtds::{EnsembleTracker, Forecast, Model, Online, Signal, TrackerState};
 use mtds_data::Step;
@@ -31,8 +31,10 @@ struct Standing {
     time: Option<Value>,
     /// The first time that a line gave, and the number of its step, from 0.
     start: Option<(Value, usize)>,
-    /// Inputs of the last line.
+    /// Inputs of the last line, all of them.
     inputs: Vec<f64>,
+    /// Inputs that do not change within the sequence, in order.
+    known: Vec<f64>,
 }
 
 /// What steps and inputs mean to a model.
@@ -40,6 +42,9 @@ struct Rules {
     step: Option<Step>,
     /// Whether each input is 0 at a step without a line; else it stays as it was.
     is_pulse: Vec<bool>,
+    attributes: Vec<Attribute>,
+    /// For each input whether it comes from an attribute.
+    is_known: Vec<bool>,
 }
 
 /// One sequence, as stored.
@@ -69,7 +74,10 @@ impl AllSeries {
     pub(super) fn new(model: &Model, online: &Online, seed: u64) -> Result<Self> {
         let columns = &model.columns;
         let is_pulse = columns.inputs.iter().map(|input| columns.pulses.contains(input)).collect();
-        let rules = Rules { step: time_step(model), is_pulse };
+        let known: Vec<String> = columns.attributes.iter().flat_map(Attribute::inputs).collect();
+        let is_known = columns.inputs.iter().map(|input| known.contains(input)).collect();
+        let attributes = columns.attributes.clone();
+        let rules = Rules { step: time_step(model), is_pulse, attributes, is_known };
         Ok(Self { ensemble: model.ensemble(online)?, rules, seed, by_name: BTreeMap::new() })
     }
 
@@ -102,7 +110,8 @@ impl AllSeries {
     /// Sizes of a line.
     pub(super) fn widths(&self, horizon: usize) -> Widths {
         let system = &self.ensemble.candidates()[0].model;
-        Widths { outputs: system.base().d_obs(), inputs: system.d_input(), horizon }
+        let n_known = self.rules.is_known.iter().filter(|&&is_known| is_known).count();
+        Widths { outputs: system.base().d_obs(), inputs: system.d_input() - n_known, horizon }
     }
 
     /// Takes one step and says what is known then. On an error the sequence is as it was.
@@ -146,14 +155,17 @@ impl Series {
     fn observe(&mut self, seen: &Observation, asked: &Arguments, rules: &Rules) -> Result<Value> {
         self.check_time(seen)?;
         let (missed, off) = self.at.before(seen, self.tracker.n_observed_steps(), rules.step)?;
-        self.tracker.check(&seen.outputs, &seen.inputs)?;
+        let known = rules.known(seen, &self.at.known)?;
+        let inputs = rules.all_inputs(&seen.inputs, &known);
+        self.tracker.check(&seen.outputs, &inputs)?;
         for _ in 0..missed {
-            let inputs = self.at.inputs.iter().zip(&rules.is_pulse);
-            let inputs: Vec<f64> = inputs.map(|(&u, &is_pulse)| if is_pulse { 0.0 } else { u }).collect();
-            self.tracker.observe(&vec![f64::NAN; seen.outputs.len()], &inputs)?;
+            let before = self.at.inputs.iter().zip(&rules.is_pulse);
+            let before: Vec<f64> = before.map(|(&u, &is_pulse)| if is_pulse { 0.0 } else { u }).collect();
+            self.tracker.observe(&vec![f64::NAN; seen.outputs.len()], &before)?;
         }
-        self.tracker.observe(&seen.outputs, &seen.inputs)?;
+        self.tracker.observe(&seen.outputs, &inputs)?;
         self.at.take(seen, self.tracker.n_observed_steps() - 1);
+        (self.at.inputs, self.at.known) = (inputs, known);
         let mut answer = self.posterior();
         if missed > 0 {
             answer["missed"] = json!(missed);
@@ -162,7 +174,7 @@ impl Series {
             answer["off"] = json!(off);
         }
         if asked.horizon > 0 {
-            answer["forecast"] = self.forecast(seen, asked)?;
+            answer["forecast"] = self.forecast(seen, asked, rules)?;
         }
         Ok(answer)
     }
@@ -191,12 +203,73 @@ impl Series {
         })
     }
 
-    fn forecast(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {
-        let (how, inputs) = future_inputs(seen, asked);
-        let width = seen.inputs.len();
+    fn forecast(&mut self, seen: &Observation, asked: &Arguments, rules: &Rules) -> Result<Value> {
+        let (how, changing) = future_inputs(seen, asked);
+        let width = rules.is_known.len();
+        let rows = (0..asked.horizon).flat_map(|t| {
+            let row =
+                changing.as_ref().map_or(&[][..], |all| &all[t * seen.inputs.len()..][..seen.inputs.len()]);
+            rules.all_inputs(row, &self.at.known)
+        });
+        let inputs = (width > 0).then(|| rows.collect::<Vec<f64>>());
         let inputs = inputs.map(|values| Signal::new(asked.horizon, width, values)).transpose()?;
         let forecast = self.tracker.forecast(asked.horizon, inputs.as_ref())?;
         described(&forecast, &asked.quantiles, how)
+    }
+}
+
+impl Rules {
+    /// The inputs of what does not change within a sequence: as this line says, else as the first one did.
+    ///
+    /// # Errors
+    /// An attribute that is not there, not known, or another than before.
+    fn known(&self, seen: &Observation, before: &[f64]) -> Result<Vec<f64>> {
+        let names = || self.attributes.iter().map(|of| of.column.as_str()).collect::<Vec<_>>().join(", ");
+        if let Some(name) =
+            seen.attributes.keys().find(|name| self.attributes.iter().all(|of| of.column != **name))
+        {
+            let known = if self.attributes.is_empty() { "none".to_owned() } else { names() };
+            bail!("`attributes`: this model has no `{name}`; there are: {known}");
+        }
+        if seen.attributes.is_empty() && (!before.is_empty() || self.attributes.is_empty()) {
+            return Ok(before.to_vec());
+        }
+        let mut known = vec![];
+        for of in &self.attributes {
+            match (seen.attributes.get(&of.column), of.levels.is_empty()) {
+                (Some(Value::Number(value)), true) => {
+                    known.extend(value.as_f64().filter(|value| value.is_finite()))
+                }
+                (Some(Value::String(level)), false) => match of.indicators(level) {
+                    Some(values) => known.extend(values),
+                    None => bail!(
+                        "`attributes`: expected `{}` to be one of {}, found `{level}`",
+                        of.column,
+                        of.levels.join(", ")
+                    ),
+                },
+                (Some(found), is_number) => {
+                    let expected = if is_number { "a number" } else { "text" };
+                    bail!("`attributes`: expected {expected} as `{}`, found {found}", of.column)
+                }
+                (None, _) => {
+                    bail!("`attributes`: no `{}`; the first line of a sequence gives {}", of.column, names())
+                }
+            }
+        }
+        match before.is_empty() || before == known {
+            true => Ok(known),
+            false => {
+                bail!("`attributes`: others than in the first line; they do not change within a sequence")
+            }
+        }
+    }
+
+    /// All inputs of a step, in the order of the model.
+    fn all_inputs(&self, changing: &[f64], known: &[f64]) -> Vec<f64> {
+        let (mut changing, mut known) = (changing.iter(), known.iter());
+        let next = |&is_known: &bool| if is_known { known.next() } else { changing.next() };
+        self.is_known.iter().filter_map(next).copied().collect()
     }
 }
 
@@ -232,7 +305,6 @@ impl Standing {
     fn take(&mut self, seen: &Observation, n: usize) {
         self.time.clone_from(&seen.time);
         self.start = self.start.take().or_else(|| Some((seen.time.clone()?, n)));
-        self.inputs.clone_from(&seen.inputs);
     }
 }
 
