@@ -1,5 +1,6 @@
 //! Options that many verbs have: those of every verb, the family that is read, and how posteriors are found.
 
+use crate::advice::option_beside;
 use crate::output::{document_text, print};
 use crate::progress::Display;
 use crate::usage::{Refusal, UsageError, value};
@@ -79,7 +80,10 @@ impl Common {
 
     /// What is odd about a file, unless asked to be quiet.
     pub fn say_notes(&self, notes: &[Note]) {
-        notes.iter().for_each(|note| self.say(format_args!("note: {note}")));
+        for note in notes {
+            let option = option_beside(note).map_or(String::new(), |option| format!("; {option}"));
+            self.say(format_args!("note: {note}{option}"));
+        }
     }
 
     /// Prints the result, as a document where that was asked for. Names from files are in the text: what a terminal would obey is spelled out.
@@ -123,11 +127,11 @@ pub struct Source {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub outputs: Vec<String>,
 
-    /// Input columns [default: those that begin with u]
+    /// Input columns; text is categories, one for each sequence [default: those that begin with u]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub inputs: Vec<String>,
 
-    /// Bring irregular times to steps of this length, e.g. 0.5, or 15min for dates
+    /// Bring times to steps of this length, e.g. 0.5, or 15min for dates [default: their own, else a grid that nearly all rows lie on]
     #[arg(long, value_name = "STEP", help_heading = "Columns")]
     pub resample: Option<String>,
 
@@ -164,6 +168,8 @@ impl Source {
             label: self.label.clone(),
             outputs: self.outputs.clone(),
             inputs: self.inputs.clone(),
+            attributes: vec![],
+            pulses: vec![],
             resample: self.resample.clone(),
             resample_by: self.resample_by.and_then(by),
         }
@@ -181,17 +187,22 @@ impl Source {
         resample(&self.columns()).map(drop)
     }
 
-    /// Reads the family by these columns.
+    /// Reads the family by these columns, at the steps of a model where it has some.
     ///
     /// # Errors
     /// A step that does not exist; a file that cannot be read as a family, with row and column.
-    pub fn read(&self, columns: &DataColumns) -> Result<ReadFamily> {
+    pub fn read(&self, columns: &DataColumns, step: Option<Step>) -> Result<ReadFamily> {
         let options = ReadOptions {
             series: columns.series.clone(),
             time: columns.time.clone(),
             label: columns.label.clone(),
             outputs: columns.outputs.clone(),
-            inputs: columns.inputs.clone(),
+            inputs: columns.input_columns(),
+            attributes: (step.is_some() || !columns.attributes.is_empty())
+                .then(|| columns.attributes.clone()),
+            step,
+            // A model that says nothing of pulses or attributes has none; of a file alone it is found out.
+            pulses: (step.is_some() || !columns.pulses.is_empty()).then(|| columns.pulses.clone()),
             resample: resample(columns)?,
             format: self.format,
             ..ReadOptions::default()

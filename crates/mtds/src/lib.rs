@@ -124,7 +124,8 @@ pub mod parts {
         VariationalObjective, VariationalRefine,
     };
     pub use crate::model::{
-        Blend, CardScore, Companion, Follower, FollowingModel, ModelTrackerState, Remembered, Widths,
+        Attribute, Blend, CardScore, Companion, Follower, FollowingModel, ModelTrackerState, Remembered,
+        Widths,
     };
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value, regressed_on_codes,

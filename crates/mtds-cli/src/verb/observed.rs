@@ -16,7 +16,7 @@ const BATCH: usize = 64;
 /// # Errors
 /// A file that cannot be read as a family, lacks a column that the model needs, or has other time steps.
 pub(super) fn read(source: &Source, model: &Model, common: &Common) -> Result<ReadFamily> {
-    let read = source.read(&source.columns().or(columns(model)))?;
+    let read = source.read(&source.columns().or(columns(model)), time_step(model))?;
     common.say_notes(&read.notes);
     check(source, model, &read, common)?;
     Ok(read)
@@ -47,7 +47,7 @@ fn check(source: &Source, model: &Model, read: &ReadFamily, common: &Common) -> 
         return Ok(());
     };
     let found = read.time.step.to_string();
-    match step.parse::<Step>().ok().and_then(|step| step.is_as_long_as(&read.time.step)) {
+    match time_step(model).and_then(|step| step.is_as_long_as(&read.time.step)) {
         Some(true) => {}
         Some(false) => bail!(
             "{path}: expected steps of {step}, as the model was learned with, found steps of {found}\n  try: --resample {step}, \
@@ -60,6 +60,11 @@ fn check(source: &Source, model: &Model, read: &ReadFamily, common: &Common) -> 
     Ok(())
 }
 
+/// The length of its steps, where the model says it.
+pub(super) fn time_step(model: &Model) -> Option<Step> {
+    model.time_step.as_deref().and_then(|step| step.parse().ok())
+}
+
 /// Which columns the model was learned from; labels are left out, new data need none.
 pub(super) fn columns(model: &Model) -> DataColumns {
     DataColumns { label: None, ..model.columns.clone() }
@@ -69,6 +74,22 @@ pub(super) fn columns(model: &Model) -> DataColumns {
 pub(super) fn inputs_of<'f>(family: &'f Family, model: &Model, i: usize) -> Option<&'f Signal> {
     // Without names the reader takes what looks like inputs, which a model without inputs does not want.
     family.inputs_of(i).filter(|_| model.system.d_input() > 0)
+}
+
+/// [`inputs_of`], as far as step `n_time`: what does not change within a sequence goes on as it is.
+pub(super) fn inputs_until(family: &Family, model: &Model, i: usize, n_time: usize) -> Option<Signal> {
+    inputs_of(family, model, i).map(|inputs| prolonged(inputs, model, n_time))
+}
+
+/// Inputs with at least `n_time` rows, if all that the model takes are attributes; else as they are.
+pub(super) fn prolonged(inputs: &Signal, model: &Model, n_time: usize) -> Signal {
+    let found = inputs.n_time();
+    if found >= n_time || !model.columns.has_attributes_only() {
+        return inputs.clone();
+    }
+    let mut values = inputs.values().to_vec();
+    (found..n_time).for_each(|_| values.extend_from_slice(inputs.row(found - 1)));
+    Signal::new(n_time, inputs.width(), values).unwrap_or_else(|_| inputs.clone())
 }
 
 /// The outputs of sequence `i` that count as seen.

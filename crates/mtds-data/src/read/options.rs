@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use mtds::parts::Attribute;
+
 use crate::format::Format;
 use crate::time::Step;
 
@@ -18,8 +20,16 @@ pub struct ReadOptions {
     pub outputs: Vec<String>,
     /// The input columns, in this order; empty: `u`, `u1`, `u_left`, …
     pub inputs: Vec<String>,
+    /// Pass over outputs, which need not be there; for [`read_inputs`](crate::read_inputs).
+    pub inputs_alone: bool,
     /// An NPZ file with the inputs under the keys of the outputs; for NPZ files only.
     pub inputs_file: Option<PathBuf>,
+    /// The step of a model that is to take the family: rows are put to its nearest steps, or refused.
+    pub step: Option<Step>,
+    /// Input columns that do not change within a sequence, as a model knows them; `None`: categories, and numbers that look like it.
+    pub attributes: Option<Vec<Attribute>>,
+    /// Input columns that are 0 at steps without a row; `None`: those that look like single pulses.
+    pub pulses: Option<Vec<String>>,
     /// Bring rows at irregular times to steps of one length.
     pub resample: Option<Resample>,
     /// The format, where the name of the file does not tell it.
@@ -56,8 +66,12 @@ pub struct Columns {
     pub label: Option<String>,
     /// The outputs, in order.
     pub outputs: Vec<String>,
-    /// The inputs, in order.
+    /// The inputs, in order; categories as their indicators.
     pub inputs: Vec<String>,
+    /// Input columns that do not change within a sequence.
+    pub attributes: Vec<Attribute>,
+    /// Those of the inputs that are 0 at steps without a row; the others keep the value of the row before.
+    pub pulses: Vec<String>,
 }
 
 impl Columns {
@@ -70,6 +84,8 @@ impl Columns {
             label: family.labels().any(|label| label.is_some()).then(|| LABEL.into()),
             outputs: family.output_names().to_vec(),
             inputs: family.input_names().to_vec(),
+            attributes: vec![],
+            pulses: vec![],
         }
     }
 

@@ -108,6 +108,14 @@ impl ModelTracker {
         self.systems.log_evidence()
     }
 
+    /// Whether a step can be taken in, without taking it.
+    ///
+    /// # Errors
+    /// As [`ModelTracker::observe`].
+    pub fn check(&self, outputs: &[f64], inputs: &[f64]) -> Result<()> {
+        self.systems.check(outputs, inputs)
+    }
+
     /// Takes one step of outputs (NaN = missing) and inputs, in data units; says whether posteriors were brought up to date.
     ///
     /// On an error nothing has changed.
