@@ -59,6 +59,8 @@ pub struct Progress {
     display: Display,
     sink: Box<dyn Write + Send>,
     stage: Option<Running>,
+    /// When work of several stages began, and the share of it that was done then.
+    whole: Option<(Instant, f64)>,
 }
 
 /// The stage in progress.
@@ -80,7 +82,7 @@ impl Progress {
 
     /// Progress with its plain lines going to `sink`; a bar is always drawn on stderr.
     pub fn into_sink(display: Display, sink: Box<dyn Write + Send>) -> Self {
-        Self { display, sink, stage: None }
+        Self { display, sink, stage: None, whole: None }
     }
 
     /// Begins a stage of `total` steps and ends the one before.
@@ -104,19 +106,32 @@ impl Progress {
 
     /// Says that `done` steps of the stage are finished, and what the bound is where there is one.
     pub fn advance(&mut self, done: u64, bound: Option<f64>) {
-        self.advance_at(Instant::now(), done, bound);
+        self.advance_at(Instant::now(), done, bound, None);
     }
 
-    fn advance_at(&mut self, now: Instant, done: u64, bound: Option<f64>) {
+    /// The same for a stage of work of which this share is done in all: the time left that is shown is that of all of it.
+    pub fn advance_whole(&mut self, done: u64, bound: Option<f64>, share: f64) {
+        self.advance_at(Instant::now(), done, bound, Some(share));
+    }
+
+    fn advance_at(&mut self, now: Instant, done: u64, bound: Option<f64>, share: Option<f64>) {
+        let left = share.and_then(|share| {
+            let (began, first) = *self.whole.get_or_insert((now, share));
+            left(now.duration_since(began), share - first, 1.0 - share)
+        });
         let Some(running) = &mut self.stage else { return };
         running.done = done;
+        let left = match share {
+            Some(_) => left,
+            None => left_of(running, now),
+        };
         match self.display {
             Display::Silent => {}
-            Display::Bar => running.redraw(now, bound),
+            Display::Bar => running.redraw(now, bound, left),
             Display::Lines if now.duration_since(running.last_line) >= LINE_EVERY => {
                 running.last_line = now;
                 // A closed stderr is no reason to stop the work.
-                let _ = writeln!(self.sink, "{}", running.line(now, bound));
+                let _ = writeln!(self.sink, "{}", running.line(bound, left));
             }
             Display::Lines => {}
         }
@@ -136,32 +151,44 @@ impl Drop for Progress {
     }
 }
 
+/// Seconds until `rest` is done where `done` took this long; `None` before anything is done, and at the end.
+fn left(elapsed: Duration, done: f64, rest: f64) -> Option<f64> {
+    (done > 0.0 && rest > 0.0).then(|| elapsed.as_secs_f64() * rest / done)
+}
+
+/// The same for the stage in progress.
+fn left_of(running: &Running, now: Instant) -> Option<f64> {
+    let rest = running.total.saturating_sub(running.done);
+    left(now.duration_since(running.started), running.done as f64, rest as f64)
+}
+
 impl Running {
-    fn redraw(&self, now: Instant, bound: Option<f64>) {
+    fn redraw(&self, now: Instant, bound: Option<f64>, left: Option<f64>) {
         if self.bar.is_hidden() && now.duration_since(self.started) >= BAR_AFTER {
             self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         }
-        if let Some(bound) = bound {
-            self.bar.set_message(format!("bound {bound:.3}"));
+        let left = left.map(|left| format!("about {} left", seconds(left)));
+        let bound = bound.map(|bound| format!("bound {bound:.3}"));
+        let said: Vec<String> = left.into_iter().chain(bound).collect();
+        if !said.is_empty() {
+            self.bar.set_message(said.join("  "));
         }
         self.bar.set_position(self.done);
     }
 
-    fn line(&self, now: Instant, bound: Option<f64>) -> String {
-        let elapsed = now.duration_since(self.started).as_secs_f64();
+    fn line(&self, bound: Option<f64>, left: Option<f64>) -> String {
         let mut line = format!("{}: {}/{}", self.label, self.done, self.total);
         if let Some(bound) = bound {
             line.push_str(&format!(", bound {bound:.3}"));
         }
-        if self.done > 0 && self.done < self.total {
-            let left = elapsed * (self.total - self.done) as f64 / self.done as f64;
+        if let Some(left) = left {
             line.push_str(&format!(", about {} left", seconds(left)));
         }
         line
     }
 }
 
-const TEMPLATE: &str = "{prefix:<12} {bar:32} {pos}/{len}  {eta} left  {msg}";
+const TEMPLATE: &str = "{prefix:<12} {bar:32} {pos}/{len}  {msg}";
 
 fn style() -> ProgressStyle {
     ProgressStyle::with_template(TEMPLATE)
@@ -201,7 +228,7 @@ mod tests {
         progress.begin(Stage::Learning, 100);
         let start = progress.stage.as_ref().expect("just begun").started;
         for (secs, done) in moments {
-            progress.advance_at(start + Duration::from_secs(*secs), *done, Some(-1.5));
+            progress.advance_at(start + Duration::from_secs(*secs), *done, Some(-1.5), None);
         }
         sink.text()
     }
@@ -214,6 +241,27 @@ mod tests {
             "learning: 50/100, bound -1.500, about 10 s left\nlearning: 100/100, bound -1.500\n"
         );
     }
+
+    /// Half of the first stage is a tenth of all: the time left is that of all stages, and of a fit that goes on counts what it did itself.
+    #[test]
+    fn the_time_left_is_that_of_all_stages() {
+        let said = |first: f64| {
+            let sink = Shared::default();
+            let mut progress = Progress::into_sink(Display::Lines, Box::new(sink.clone()));
+            progress.begin(Stage::Learning, 100);
+            let start = progress.stage.as_ref().expect("just begun").started;
+            progress.advance_at(start, 0, None, Some(first));
+            progress.advance_at(start + Duration::from_secs(10), 50, None, Some(first + 0.1));
+            progress.begin(Stage::Inferring, 8);
+            let later = Duration::from_secs(30);
+            progress.stage.as_mut().expect("just begun").last_line = start;
+            progress.advance_at(start + later, 0, None, Some(first + 0.3));
+            sink.text()
+        };
+        assert_eq!(said(0.0), "learning: 50/100, about 90 s left\ninferring: 0/8, about 70 s left\n");
+        assert_eq!(said(0.5), "learning: 50/100, about 40 s left\ninferring: 0/8, about 20 s left\n");
+    }
+
     #[test]
     fn the_bar_template_is_understood() {
         assert!(ProgressStyle::with_template(TEMPLATE).is_ok());

@@ -110,8 +110,9 @@ pub mod parts {
     pub use crate::generator::{Activation, AroundMembers, Block, FeatureMap, Layout, Prior, Skip};
     pub use crate::infer::{
         AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble,
-        EnsembleTracker, Followed, GaussianMixture, LogTarget, MapLaplace, NoiseBelief, Nuts, Proposed,
-        SmoothTarget, Start, Tracker, adaptive_importance, effective_draws, map_laplace, nuts, split_r_hat,
+        EnsembleTracker, Followed, GaussianMixture, KnownCode, LogTarget, MapLaplace, NoiseBelief, Nuts,
+        Proposed, SmoothTarget, Start, Tracker, Whole, adaptive_importance, effective_draws, map_laplace,
+        nuts, split_r_hat,
     };
     pub use crate::learn::choice::{Key, REST, Topic};
     pub use crate::learn::elbo::LEAST;
@@ -119,8 +120,8 @@ pub mod parts {
         Adapted, Calibrated, Calibration, CalibrationTrial, Carriers, Choice, CodeSearch, Course, CourseData,
         Estimator, Facts, Fitted, GroupRule, HardEnding, HardPhase, InferenceNetwork, Interpolation,
         LearnedNetwork, Learner, MonteCarlo, MonteCarloObjective, NewMembers, NoiseRule, Objective, Outcome,
-        PriorStart, PriorTrial, RandomEffects, Refine, RefineRule, RunEnd, ScalingRule, Schedule,
-        SegmentCodes, StageRecord, StartRule, Trainer, TrainingPlan, UsageStatus, Variational,
+        PriorSearch, PriorStart, PriorTrial, RandomEffects, Refine, RefineRule, RunEnd, ScalingRule,
+        Schedule, SegmentCodes, StageRecord, StartRule, Trainer, TrainingPlan, UsageStatus, Variational,
         VariationalObjective, VariationalRefine,
     };
     pub use crate::model::{

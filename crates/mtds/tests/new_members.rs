@@ -5,7 +5,9 @@ mod common;
 
 use common::with_offset_by_code;
 use mtds::custom::NoiseForm;
-use mtds::parts::{Calibration, Followed, NewMembers, Prior, StochasticLds};
+use mtds::parts::{
+    Calibration, Followed, GaussianMixture, NewMembers, Prior, PriorSearch, StochasticLds, Whole,
+};
 use mtds::random::{Random, Stream, stream};
 use mtds::{Architecture, Control, Family, Online, PriorRule, Scaling, Sequence, Signal, System};
 use rand::RngExt;
@@ -50,7 +52,7 @@ fn anywhere(n: usize, seed: u64) -> Vec<f64> {
 
 fn whole(model: &System, family: &Family) -> (Vec<f64>, mtds::parts::GaussianMixture) {
     let online = Online::default();
-    let followed = Followed { model, online: &online, family, random: (3, Stream::Item) };
+    let followed = Followed { model, online: &online, family, known: &[], random: (3, Stream::Item) };
     let all = family.observed();
     let mut told = vec![];
     let evidences = followed
@@ -83,6 +85,46 @@ fn evidences_and_codes_are_those_of_gaussian_updates() {
     }
 }
 
+/// The same from beliefs that are too wide, too narrow, or elsewhere: the posterior is that of Gaussian updates, and found with less work
+/// where the belief is of use.
+#[test]
+fn codes_of_which_something_is_known_are_found_there() {
+    let family = at(&anywhere(20, 1), 1);
+    let (online, model) = (Online::default(), levels());
+    let n = N_TIME as f64;
+    let precision = 1.0 / (TAU * TAU) + n / (NOISE * NOISE);
+    let exact: Vec<f64> = (0..20)
+        .map(|i| family.sequence(i).outputs().values().iter().sum::<f64>() / (NOISE * NOISE) / precision)
+        .collect();
+    let evaluations = |known: &[Option<GaussianMixture>]| -> Vec<usize> {
+        let random = (3, Stream::Item as fn(u64) -> Stream);
+        let followed = Followed { model: &model, online: &online, family: &family, known, random };
+        let keep = |i: usize, whole: Whole| {
+            let (mean, std_dev) = (whole.posterior.mean()[0], whole.posterior.std_dev()[0]);
+            // Fifty effective draws at least: four standard errors.
+            let error = (mean - exact[i]) * precision.sqrt();
+            assert!(error.abs() < 4.0 / 50f64.sqrt(), "{i}: {error} deviations");
+            assert!((std_dev * precision.sqrt()).ln().abs() < 0.4, "{i}: {std_dev}");
+            Ok(whole.posterior.diagnostics().evaluations)
+        };
+        followed.each(&family.observed(), &keep, &mut |_| Control::Continue).unwrap()
+    };
+    let believed = |shift: f64, times: f64| -> Vec<Option<GaussianMixture>> {
+        let one = |mean: &f64| {
+            let variance = times * times / precision;
+            GaussianMixture::new(vec![1.0], vec![vec![mean + shift / precision.sqrt()]], vec![vec![variance]])
+        };
+        exact.iter().map(|mean| one(mean).ok()).collect()
+    };
+    let from_nothing: usize = evaluations(&[]).iter().sum();
+    for (shift, times) in [(0.0, 1.0), (0.5, 4.0), (-1.0, 0.7)] {
+        let known: usize = evaluations(&believed(shift, times)).iter().sum();
+        assert!(4 * known < from_nothing, "{shift} {times}: {known} against {from_nothing}");
+    }
+    // Thirty deviations away: looked for as if nothing were known, and found.
+    evaluations(&believed(30.0, 1.0));
+}
+
 /// Evidence is of outputs in data units, whatever the units of the model.
 #[test]
 fn evidence_does_not_depend_on_units() {
@@ -109,7 +151,7 @@ fn new_members<'a>(
     training: &'a Family,
     held_out: Option<&'a Family>,
 ) -> NewMembers<'a> {
-    NewMembers { model, online, training, held_out, std_dev: TAU, seed: 5 }
+    NewMembers { model, online, training, held_out, known: [&[], &[]], std_dev: TAU, seed: 5 }
 }
 
 #[test]
@@ -119,7 +161,7 @@ fn members_that_come_in_kinds_get_a_prior_around_them() {
     let asked = new_members(&model, &online, &training, Some(&held_out));
     let mut told = vec![];
     let chosen = asked
-        .prior(PriorRule::Auto, &mut |done, all| {
+        .prior(PriorRule::Auto, &mut PriorSearch::default(), &mut |done, all| {
             told.push((done, all));
             Control::Continue
         })
@@ -143,7 +185,8 @@ fn members_anywhere_keep_the_normal_prior() {
     let (model, online) = (levels(), Online::default());
     let (training, held_out) = (at(&anywhere(40, 7), 7), at(&anywhere(20, 8), 8));
     let asked = new_members(&model, &online, &training, Some(&held_out));
-    let chosen = asked.prior(PriorRule::Auto, &mut |_, _| Control::Continue).unwrap();
+    let chosen =
+        asked.prior(PriorRule::Auto, &mut PriorSearch::default(), &mut |_, _| Control::Continue).unwrap();
     assert_eq!((chosen.spread, chosen.prior), (None, Prior::Normal { std_dev: TAU }), "{:?}", chosen.trials);
     assert_eq!(chosen.trials.len(), 3);
 }
@@ -154,14 +197,16 @@ fn a_rule_is_kept_and_without_held_out_sequences_nothing_is_tried() {
     let training = at(&kinds(40, 9), 9);
     for held_out in [None, Some(at(&kinds(4, 10), 10))] {
         let asked = new_members(&model, &online, &training, held_out.as_ref());
-        let prior = |rule| asked.prior(rule, &mut |_, _| Control::Continue).unwrap();
+        let prior =
+            |rule| asked.prior(rule, &mut PriorSearch::default(), &mut |_, _| Control::Continue).unwrap();
         assert_eq!(prior(PriorRule::Auto).spread, None);
         assert_eq!(prior(PriorRule::Aggregate).spread, Some(0.3));
         assert!(prior(PriorRule::Aggregate).trials.is_empty());
     }
     let held_out = at(&kinds(12, 10), 10);
     let asked = new_members(&model, &online, &training, Some(&held_out));
-    let kept = asked.prior(PriorRule::Normal, &mut |_, _| Control::Continue).unwrap();
+    let kept =
+        asked.prior(PriorRule::Normal, &mut PriorSearch::default(), &mut |_, _| Control::Continue).unwrap();
     assert_eq!((kept.spread, kept.trials.len()), (None, 0));
 }
 
@@ -198,7 +243,7 @@ fn process_noise_gets_the_size_that_forecasts_best() {
     for (believed, expected) in [(truth, 0.75..=1.35), (truth - 0.8, 1.8..=2.5), (truth + 0.6, 0.75..=0.75)] {
         let found = calibration.of(walks(believed), &mut |_, _| Control::Continue).unwrap();
         assert!(expected.contains(&found.factor), "{believed}: {:?}", found.trials);
-        assert_eq!(found.trials.len(), 5);
+        assert!((3..=5).contains(&found.trials.len()), "{:?}", found.trials);
         let log = found.model.block_values("process_noise").unwrap()[0];
         assert!((log - (believed + found.factor.ln())).abs() < 1e-6, "{log}");
     }

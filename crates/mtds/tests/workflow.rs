@@ -69,6 +69,63 @@ fn cut_in_every_stage_and_resumed_the_bits_are_the_same() {
     assert!(model.to_files().unwrap() == wanted);
 }
 
+/// Stopped after every batch of sequences: each is inferred once, and the model is the same.
+#[test]
+fn inference_goes_on_where_it_was_cut() {
+    let (family, wanted) = (family(), whole().to_files().unwrap());
+    let is_inference = |stage| matches!(stage, FitStage::Expecting | FitStage::Inferring);
+    let (mut fitting, mut told) = (fit().begin(&family).unwrap(), vec![]);
+    let model = loop {
+        let found = fitting.run(&mut |heard| {
+            // The first that is heard of a stage says where it begins, or goes on.
+            if !is_inference(heard.stage)
+                || heard.done == 0
+                || told.last() == Some(&(heard.stage, heard.done))
+            {
+                return Control::Continue;
+            }
+            told.push((heard.stage, heard.done));
+            Control::Stop
+        });
+        match found.unwrap() {
+            Some(model) => break model,
+            None => fitting = fit().resume(&family, &fitting.checkpoint().unwrap()).unwrap(),
+        }
+    };
+    let of = |stage| told.iter().filter(|(of, _)| *of == stage).map(|(_, done)| *done).collect::<Vec<u64>>();
+    // 17 teachers, and 8 held-out sequences under four priors.
+    assert_eq!(of(FitStage::Expecting), [16, 17, 25, 33, 41, 49]);
+    assert_eq!(of(FitStage::Inferring), [16, 25]);
+    assert!(model.to_files().unwrap() == wanted);
+}
+
+#[test]
+fn the_share_of_all_work_grows_to_the_end() {
+    let mut shares = vec![];
+    let mut observer = |heard: &mtds::FitProgress| {
+        shares.push(heard.whole);
+        Control::Continue
+    };
+    fit().run(&family(), &mut observer).unwrap().unwrap();
+    assert!(shares.is_sorted(), "{shares:?}");
+    assert!(
+        shares[0] == 0.0 && shares[shares.len() / 2] > 0.0 && *shares.last().unwrap() > 0.999,
+        "{shares:?}"
+    );
+    // Several systems, of which each is a part.
+    let mut compare = fit();
+    compare.wishes = Wishes { effort: Some(0.003), compare: Some(true), ..Wishes::default() };
+    let mut at_systems: Vec<(usize, f64)> = vec![];
+    let mut observer = |heard: &mtds::FitProgress| {
+        if at_systems.last().is_none_or(|(part, _)| heard.part.1 > 1 && *part != heard.part.0) {
+            at_systems.push((heard.part.0, heard.whole));
+        }
+        Control::Continue
+    };
+    compare.run(&family(), &mut observer).unwrap().unwrap();
+    assert!(at_systems.len() > 3 && at_systems.is_sorted_by(|a, b| a < b), "{at_systems:?}");
+}
+
 #[test]
 fn one_and_two_threads_make_the_same_model() {
     let with = |threads: usize| {

@@ -12,23 +12,24 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::Control;
-use super::new_members::FEWEST;
-use crate::evaluate::{Following, Forecaster, Origin, Updates};
+use super::new_members::{FEWEST, evenly};
+use crate::evaluate::Origin;
 use crate::family::Family;
-use crate::infer::Online;
+use crate::infer::{GaussianMixture, KnownCode, Online, Posterior, Tracker};
 use crate::predict::{Estimate, Forecast};
-use crate::random::Stream;
+use crate::random::{Random, Stream, stream};
 use crate::system::System;
 use crate::{Error, Result};
 
 /// Factors c that are tried: down with care, because what a few held-out sequences do not show is a new one that is forecast with
 /// certainty and wrongly.
 const FACTORS: [f64; 5] = [0.75, 1.0, 1.35, 1.8, 2.5];
-/// Parts of a sequence after which the rest is forecast, and updates over the whole of it.
+/// Parts of a sequence after which the rest is forecast.
 const ORIGINS: [f64; 3] = [0.125, 0.25, 0.5];
-const UPDATES: usize = 12;
-/// Most held-out sequences that are forecast.
+/// Most held-out sequences that are forecast, evenly spaced.
 const MOST: usize = 50;
+/// Draws of a code that is nearly known.
+const DRAWS: usize = 1024;
 /// Probability below which a majority of sequences is no chance.
 const SIGNIFICANCE: f64 = 0.1;
 
@@ -71,16 +72,36 @@ impl Calibration<'_> {
     /// # Errors
     /// Sequences that the model cannot take.
     pub fn of(&self, model: System, progress: &mut dyn FnMut(usize, usize) -> Control) -> Result<Calibrated> {
-        let judged: Vec<usize> = self.held_out.observed().into_iter().take(MOST).collect();
-        let mut losses = vec![];
-        for (done, &factor) in FACTORS.iter().enumerate() {
-            let is_choice = judged.len() >= FEWEST;
-            let Some(scaled) = model.clone().with_process_noise(factor)?.filter(|_| is_choice) else { break };
-            let one = |&i: &usize| self.loss(&scaled, i);
-            losses.push(judged.par_iter().map(one).collect::<Result<Vec<Option<f64>>>>()?);
-            if progress((done + 1) * judged.len(), FACTORS.len() * judged.len()) == Control::Stop {
-                return Err(Error::Stopped);
+        let judged = evenly(&self.held_out.observed(), MOST);
+        let is_choice = judged.len() >= FEWEST && model.clone().with_process_noise(1.0)?.is_some();
+        if !is_choice {
+            return Ok(Calibrated { model, factor: 1.0, trials: vec![] });
+        }
+        let (mut done, all) = (0, judged.len() * FACTORS.len());
+        let learned = judged.par_iter().map(|&i| self.learned(&model, i)).collect::<Result<Vec<_>>>()?;
+        let at = FACTORS.iter().position(|&factor| factor == 1.0).unwrap_or(0);
+        let mut losses: Vec<Vec<Option<f64>>> = vec![vec![]; FACTORS.len()];
+        losses[at] = learned.iter().map(|found| found.loss).collect();
+        // From the learned noise down, and up: beyond a step that is not taken nobody looks.
+        let down: Vec<usize> = (0..at).rev().collect();
+        for path in [down, (at + 1..FACTORS.len()).collect()] {
+            let mut from = at;
+            for to in path {
+                done += judged.len();
+                if progress(done, all) == Control::Stop {
+                    return Err(Error::Stopped);
+                }
+                let scaled = model.clone().with_process_noise(FACTORS[to])?.unwrap_or_else(|| model.clone());
+                let one = |(&i, found): (&usize, &Learned)| self.scaled(&scaled, i, &found.codes);
+                losses[to] = judged.par_iter().zip(&learned).map(one).collect::<Result<_>>()?;
+                if !is_better(&losses[to], &losses[from]) {
+                    break;
+                }
+                from = to;
             }
+        }
+        if progress(all, all) == Control::Stop {
+            return Err(Error::Stopped);
         }
         let trials = trials(&losses);
         let factor = chosen(&losses);
@@ -88,26 +109,75 @@ impl Calibration<'_> {
         Ok(Calibrated { model, factor, trials })
     }
 
-    /// Mean over origins of the negative log density per value of what came after; `None` where nothing was observed there.
-    fn loss(&self, model: &System, i: usize) -> Result<Option<f64>> {
-        let outputs = self.held_out.sequence(i).outputs();
-        let n = outputs.n_time();
+    /// Origins in sequence `i`.
+    fn origins(&self, i: usize) -> Vec<Origin> {
+        let n = self.held_out.sequence(i).n_time();
         let origin = |share: f64| {
             let seen = ((share * n as f64) as usize).max(1);
             (seen < n).then(|| Origin { seen, n_time: n - seen })
         };
-        let origins: Vec<Origin> = ORIGINS.into_iter().filter_map(origin).collect();
-        let online = Online { every: n.div_ceil(UPDATES).max(5), ..self.online.clone() };
-        let (system, random) = (model.clone(), (self.seed, Stream::Calibration as fn(u64) -> Stream));
-        let following = Following { system, online, updates: Updates::AsSet, random };
-        let mut losses = vec![];
-        for (origin, forecast) in origins.iter().zip(following.forecasts(self.held_out, i, &origins)?) {
-            losses.extend(loss_per_value(&forecast, outputs.slice(origin.seen..n).rows())?);
-        }
-        let mean = losses.iter().sum::<f64>() / losses.len() as f64;
-        // What cannot be forecast at all is as bad as can be.
-        Ok((!losses.is_empty()).then_some(if mean.is_nan() { f64::INFINITY } else { mean }))
+        ORIGINS.into_iter().filter_map(origin).collect()
     }
+
+    fn random(&self, i: usize) -> Random {
+        stream(self.seed, Stream::Calibration(i as u64))
+    }
+
+    /// The learned noise: the code is followed from the beginning.
+    fn learned(&self, model: &System, i: usize) -> Result<Learned> {
+        let (outputs, inputs) = (self.held_out.sequence(i).outputs(), self.held_out.inputs_of(i));
+        let online = self.online.with_few_updates(outputs.n_time());
+        let mut tracker = Tracker::new(model, online, self.random(i))?;
+        let (mut losses, mut codes, mut shown) = (vec![], vec![], 0);
+        for Origin { seen, n_time } in self.origins(i) {
+            for t in shown..seen {
+                tracker.observe(outputs.row(t), inputs.map_or(&[], |inputs| inputs.row(t)))?;
+            }
+            shown = seen;
+            let future = inputs.map(|inputs| inputs.slice(seen..seen + n_time));
+            let forecast = tracker.forecast(n_time, future.as_ref())?;
+            losses.extend(loss_per_value(&forecast, outputs.slice(seen..seen + n_time).rows())?);
+            codes.push(tracker.posterior().and_then(Posterior::mixture).cloned());
+        }
+        Ok(Learned { loss: mean(&losses), codes })
+    }
+
+    /// Another size of the noise: codes are looked for where they are under the learned one.
+    fn scaled(&self, model: &System, i: usize, codes: &[Option<GaussianMixture>]) -> Result<Option<f64>> {
+        let (outputs, inputs) = (self.held_out.sequence(i).outputs(), self.held_out.inputs_of(i));
+        let (mut losses, mut random) = (vec![], self.random(i));
+        for (Origin { seen, n_time }, belief) in self.origins(i).into_iter().zip(codes) {
+            let past = outputs.slice(0..seen);
+            let posterior = match belief {
+                Some(belief) => {
+                    let known = KnownCode { belief, draws: DRAWS };
+                    model.infer_known((&past, inputs), known, self.online, &mut random)?
+                }
+                None => {
+                    let mut tracker = model.track(&past, inputs, self.online.clone(), self.random(i))?;
+                    tracker.update()?.clone()
+                }
+            };
+            let forecast = model.forecast(&posterior, &past, inputs, n_time, &mut random)?;
+            losses.extend(loss_per_value(&forecast, outputs.slice(seen..seen + n_time).rows())?);
+        }
+        Ok(mean(&losses))
+    }
+}
+
+/// What the learned noise makes of a sequence.
+struct Learned {
+    /// As [`mean`] over origins.
+    loss: Option<f64>,
+    /// What was known of its code at each origin.
+    codes: Vec<Option<GaussianMixture>>,
+}
+
+/// Mean over origins of the negative log density per value of what came after; `None` where nothing was observed there.
+fn mean(losses: &[f64]) -> Option<f64> {
+    let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+    // What cannot be forecast at all is as bad as can be.
+    (!losses.is_empty()).then_some(if mean.is_nan() { f64::INFINITY } else { mean })
 }
 
 fn loss_per_value<'r>(forecast: &Forecast, truth: impl Iterator<Item = &'r [f64]>) -> Result<Option<f64>> {

@@ -42,7 +42,8 @@ pub use elbo::{
 };
 pub use history::History;
 pub use mco::{Carriers, MonteCarlo, MonteCarloObjective};
-pub use new_members::{ChosenPrior, NewMembers, PriorRule, PriorTrial};
+pub(crate) use new_members::evenly;
+pub use new_members::{ChosenPrior, NewMembers, PriorRule, PriorSearch, PriorTrial};
 pub use objective::{Objective, ParameterGroup, StepReport};
 pub use plan::TrainingPlan;
 pub use random_effects::RandomEffects;

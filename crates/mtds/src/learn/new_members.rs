@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::family::Family;
 use crate::generator::{AroundMembers, Prior};
-use crate::infer::{Followed, GaussianMixture, Online};
+use crate::infer::{Followed, GaussianMixture, Online, Whole};
 use crate::learn::Control;
 use crate::predict::Estimate;
 use crate::random::{Stream, stream};
@@ -27,7 +27,7 @@ const USUAL_SPREAD: f64 = 0.3;
 /// Share ε of new members that are like none before.
 const STRANGERS: f64 = 0.1;
 /// Most members whose codes make the aggregate, and most components that are made of them.
-const MOST_MEMBERS: usize = 1000;
+const MOST_MEMBERS: usize = 500;
 const MOST_COMPONENTS: usize = 128;
 /// Most held-out sequences that are asked.
 const MOST_HELD_OUT: usize = 100;
@@ -68,6 +68,23 @@ pub struct ChosenPrior {
     pub trials: Vec<PriorTrial>,
 }
 
+/// What was found on the way to a prior: a choice that was stopped goes on from there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriorSearch {
+    /// Codes of those who taught the model under the normal prior; their numbers are those of [`NewMembers::teachers`].
+    pub teachers: Vec<GaussianMixture>,
+    /// Log evidences of held-out sequences under the normal prior, then under one of each spread.
+    evidences: [Evidences; 1 + SPREADS.len()],
+    /// What is known of their codes under the normal prior; their numbers are those of [`NewMembers::asked`].
+    pub held_out: Vec<Option<GaussianMixture>>,
+}
+
+/// Log evidences of sequences in order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Evidences(#[serde(with = "crate::store::number::list")] Vec<f64>);
+
 /// A learned model and the sequences by which a prior is made and chosen.
 #[derive(Clone, Copy, Debug)]
 pub struct NewMembers<'a> {
@@ -79,6 +96,8 @@ pub struct NewMembers<'a> {
     pub training: &'a Family,
     /// Sequences that it was not.
     pub held_out: Option<&'a Family>,
+    /// What learning knows of the codes of each training sequence, and of each held-out one; empty where it knows nothing.
+    pub known: [&'a [Option<GaussianMixture>]; 2],
     /// Standard deviation τ of the normal prior.
     pub std_dev: f64,
     /// Seed of all randomness.
@@ -86,27 +105,42 @@ pub struct NewMembers<'a> {
 }
 
 impl NewMembers<'_> {
-    /// The prior by this rule; `progress` is told sequences done and sequences in all, and may stop the work.
+    /// Held-out sequences that are asked: at most a hundred, evenly spaced, so that the work is bounded; none where they are too few to decide.
+    #[must_use]
+    pub fn asked(&self) -> Vec<usize> {
+        let asked = self.held_out.map_or(vec![], |family| evenly(&family.observed(), MOST_HELD_OUT));
+        if asked.len() >= FEWEST { asked } else { vec![] }
+    }
+
+    /// Those who say where codes of new members lie: at most five hundred, evenly spaced, of which few components are made.
+    #[must_use]
+    pub fn teachers(&self) -> Vec<usize> {
+        evenly(&self.training.observed(), MOST_MEMBERS)
+    }
+
+    /// The prior by this rule; `found` has what is known already, and gets what is found. `progress` is told sequences done and
+    /// sequences in all, and may stop the work.
     ///
     /// # Errors
     /// Sequences that the model cannot take; a standard deviation out of range.
     pub fn prior(
         &self,
         rule: PriorRule,
+        found: &mut PriorSearch,
         progress: &mut dyn FnMut(usize, usize) -> Control,
     ) -> Result<ChosenPrior> {
-        let asked = self.held_out.map_or(vec![], |family| evenly(&family.observed(), MOST_HELD_OUT));
-        let held_out = self.held_out.filter(|_| asked.len() >= FEWEST);
-        let teachers = evenly(&self.training.observed(), MOST_MEMBERS);
+        let asked = self.asked();
+        let held_out = self.held_out.filter(|_| !asked.is_empty());
+        let teachers = self.teachers();
         let is_choice = rule != PriorRule::Auto || held_out.is_some();
         if rule == PriorRule::Normal || !is_choice || teachers.is_empty() {
             return Ok(self.normal(vec![]));
         }
-        let all = teachers.len() + held_out.map_or(0, |_| (1 + SPREADS.len()) * asked.len());
-        let codes = self.codes(&teachers, &mut |done| progress(done, all))?;
+        let all = teachers.len() + (1 + SPREADS.len()) * asked.len();
+        let codes = self.codes(&teachers, &mut found.teachers, &mut |done| progress(done, all))?;
         let Some(held_out) = held_out else { return self.aggregate(&codes, USUAL_SPREAD, vec![]) };
         let mut tell = |done| progress(teachers.len() + done, all);
-        let trials = self.trials(&codes, held_out, &asked, &mut tell)?;
+        let trials = self.trials(&codes, (held_out, &asked), found, &mut tell)?;
         match best(&trials).cloned() {
             Some(best) if rule == PriorRule::Aggregate || is_clear(&best.ahead) => {
                 self.aggregate(&codes, best.spread, trials)
@@ -119,37 +153,50 @@ impl NewMembers<'_> {
     fn codes(
         &self,
         teachers: &[usize],
+        found: &mut Vec<GaussianMixture>,
         progress: &mut dyn FnMut(usize) -> Control,
     ) -> Result<GaussianMixture> {
         let model = self.with_prior(self.normal(vec![]).prior)?;
+        let (online, family, known) = (self.online, self.training, self.known[0]);
         let random = (self.seed, Stream::Teacher as fn(u64) -> Stream);
-        let followed = Followed { model: &model, online: self.online, family: self.training, random };
-        let codes = followed.codes(teachers, progress)?;
-        codes.reduced(MOST_COMPONENTS, &mut stream(self.seed, Stream::Reduction))
+        let followed = Followed { model: &model, online, family, known, random };
+        followed.go_on(teachers, &|_, whole| followed.code_of(&whole), found, progress)?;
+        let parts: Vec<(f64, &GaussianMixture)> = found.iter().map(|code| (1.0, code)).collect();
+        GaussianMixture::average(&parts)?.reduced(MOST_COMPONENTS, &mut stream(self.seed, Stream::Reduction))
     }
 
-    /// How likely held-out sequences are under each aggregate, compared with the normal prior.
+    /// How likely held-out sequences are under each aggregate, compared with the normal prior. Where their codes lie under that one says
+    /// where to look under the others.
     fn trials(
         &self,
         codes: &GaussianMixture,
-        held_out: &Family,
-        asked: &[usize],
+        (held_out, asked): (&Family, &[usize]),
+        found: &mut PriorSearch,
         progress: &mut dyn FnMut(usize) -> Control,
     ) -> Result<Vec<PriorTrial>> {
-        let mut done = 0;
-        let mut evidences = |prior: Prior| -> Result<Vec<f64>> {
-            let model = self.with_prior(prior)?;
-            let random = (self.seed, Stream::HeldOut as fn(u64) -> Stream); // the same for every prior
-            let followed = Followed { model: &model, online: self.online, family: held_out, random };
-            let found = followed.log_evidences(asked, &mut |now| progress(done + now))?;
-            done += asked.len();
-            Ok(found)
-        };
-        let normal = evidences(self.normal(vec![]).prior)?;
+        let n = asked.len();
+        let random = (self.seed, Stream::HeldOut as fn(u64) -> Stream); // the same for every prior
+        let online = self.online;
+        let PriorSearch { evidences: [normal, around @ ..], held_out: beliefs, .. } = found;
+        let model = &self.with_prior(self.normal(vec![]).prior)?;
+        let followed = Followed { model, online, family: held_out, known: self.known[1], random };
+        let mut both = vec![(0.0, None); beliefs.len()]; // these are known
+        let keep = |_, whole: Whole| Ok((whole.log_evidence, whole.posterior.mixture().cloned()));
+        let looked = followed.go_on(asked, &keep, &mut both, progress);
+        for (evidence, belief) in both.into_iter().skip(beliefs.len()) {
+            normal.0.push(evidence);
+            beliefs.push(belief);
+        }
+        looked?;
+        let mut known = vec![None; held_out.n_seq()];
+        asked.iter().zip(beliefs.iter()).for_each(|(&i, belief)| known[i] = belief.clone());
         let mut trials = vec![];
-        for spread in SPREADS {
-            let found = evidences(self.around(codes, spread)?)?;
-            let ahead: Vec<f64> = found.iter().zip(&normal).map(|(found, normal)| found - normal).collect();
+        for (k, (spread, Evidences(own))) in SPREADS.into_iter().zip(around).enumerate() {
+            let model = &self.with_prior(self.around(codes, spread)?)?;
+            let followed = Followed { model, online, family: held_out, known: &known, random };
+            let mut tell = |done| progress((1 + k) * n + done);
+            followed.go_on(asked, &|_, whole| Ok(whole.log_evidence), own, &mut tell)?;
+            let ahead: Vec<f64> = own.iter().zip(&normal.0).map(|(own, normal)| own - normal).collect();
             trials.extend(Estimate::of(&ahead).map(|ahead| PriorTrial { spread, ahead }));
         }
         Ok(trials)
@@ -188,7 +235,7 @@ fn is_clear(ahead: &Estimate) -> bool {
 }
 
 /// At most `most` of these, evenly spaced.
-fn evenly(all: &[usize], most: usize) -> Vec<usize> {
+pub(crate) fn evenly(all: &[usize], most: usize) -> Vec<usize> {
     match all.len() <= most {
         true => all.to_vec(),
         false => (0..most).map(|i| all[i * all.len() / most]).collect(),

@@ -1,19 +1,19 @@
 //! Once parameters are learned: codes of new members, width of forecasts, codes of the members, a first judgement.
 
 use super::fitting::{Candidate, FitProgress, FitStage, State};
-use super::parts::Parts;
+use super::parts::{Known, Parts};
 use super::{CalibrationRecord, Fit, FitRecord, NewMembersRecord, PriorRecord, Reason};
 use super::{SelectionRow, StructureRow, selection};
 use crate::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Learned, Origins, evaluate};
 use crate::family::Family;
-use crate::infer::{Followed, Tracker};
-use crate::learn::{Calibration, Choices, ChosenPrior, Control, NewMembers, Wishes};
+use crate::infer::{Followed, GaussianMixture, Online, Whole};
+use crate::learn::{Calibration, Choices, ChosenPrior, Control, NewMembers, PriorSearch, Wishes, evenly};
 use crate::model::{Blend, CardScore, Companion, DataColumns, Member, Model, Provenance};
 use crate::random::Stream;
 use crate::system::{Architecture, System};
 use crate::{Error, Result};
 
-/// Most sequences that are judged, and the shortest of them.
+/// Most sequences that are judged, evenly spaced, and the shortest of them.
 const MOST_JUDGED: usize = 50;
 const SHORTEST_JUDGED: usize = 4;
 
@@ -57,7 +57,12 @@ impl Ending<'_> {
         let learned = System::new(architecture, scaling, candidate.parameters.clone())?;
         let chosen = match candidate.prior.take() {
             Some(known) => known,
-            None => self.prior(&learned, observer)?,
+            None => {
+                let mut search = std::mem::take(&mut candidate.search);
+                let chosen = self.prior(&learned, &candidate.known, &mut search, observer);
+                candidate.search = search;
+                chosen?
+            }
         };
         let system = learned.with_prior(candidate.prior.insert(chosen).prior.clone())?;
         if candidate.apart.is_none() {
@@ -73,17 +78,33 @@ impl Ending<'_> {
         Ok(())
     }
 
-    fn prior(&self, learned: &System, observer: &mut Observer<'_>) -> Result<ChosenPrior> {
+    fn prior(
+        &self,
+        learned: &System,
+        known: &Known,
+        search: &mut PriorSearch,
+        observer: &mut Observer<'_>,
+    ) -> Result<ChosenPrior> {
         announce(FitStage::Expecting, observer)?;
-        let new_members = NewMembers {
-            model: learned,
-            online: &self.choices.online(),
+        let online = self.choices.online();
+        let new_members = self.new_members((learned, &online), known);
+        new_members.prior(self.choices.prior, search, &mut told(FitStage::Expecting, observer))
+    }
+
+    fn new_members<'s>(
+        &'s self,
+        (model, online): (&'s System, &'s Online),
+        known: &'s Known,
+    ) -> NewMembers<'s> {
+        NewMembers {
+            model,
+            online,
             training: &self.parts.training,
             held_out: self.parts.held_out.as_ref(),
+            known: [&known[0], &known[1]],
             std_dev: self.choices.prior_std,
             seed: self.seed,
-        };
-        new_members.prior(self.choices.prior, &mut told(FitStage::Expecting, observer))
+        }
     }
 
     fn calibration(&self, system: System, observer: &mut Observer<'_>) -> Result<CalibrationRecord> {
@@ -107,17 +128,18 @@ impl Ending<'_> {
         Ok(system.clone().with_process_noise(factor)?.unwrap_or(system))
     }
 
-    /// The code of every sequence of the family, given all of it.
+    /// The code of every sequence of the family, given all of it; `done` has those of the first ones.
     pub(super) fn members(
         &self,
-        system: &System,
+        (system, candidate): (&System, &Candidate),
         family: &Family,
+        done: &mut Vec<Member>,
         observer: &mut Observer<'_>,
-    ) -> Result<Vec<Member>> {
+    ) -> Result<()> {
         announce(FitStage::Inferring, observer)?;
         let (online, k) = (self.choices.online(), system.d_code());
-        let one = |i: usize, tracker: &mut Tracker| {
-            let ((id, label), posterior) = (family.identity(i), tracker.update()?);
+        let one = |i: usize, whole: Whole| {
+            let ((id, label), posterior) = (family.identity(i), whole.posterior);
             Ok(Member {
                 id,
                 label,
@@ -125,11 +147,31 @@ impl Ending<'_> {
                 code_std_dev: posterior.std_dev()[..k].to_vec(),
             })
         };
-        let n = family.n_seq();
-        let followed =
-            Followed { model: system, online: &online, family, random: (self.seed, Stream::Member) };
-        let mut tell = told(FitStage::Inferring, observer);
-        followed.each(&(0..n).collect::<Vec<_>>(), &one, &mut |done| tell(done, n))
+        let known = self.known((system, &online), candidate, family.n_seq());
+        let random = (self.seed, Stream::Member as fn(u64) -> Stream);
+        let followed = Followed { model: system, online: &online, family, known: &known, random };
+        let (n, mut tell) = (family.n_seq(), told(FitStage::Inferring, observer));
+        followed.go_on(&(0..n).collect::<Vec<_>>(), &one, done, &mut |done| tell(done, n))
+    }
+
+    /// What is known of the codes of a family of `n`: by learning, and better by the choice of the prior.
+    fn known(
+        &self,
+        with: (&System, &Online),
+        candidate: &Candidate,
+        n: usize,
+    ) -> Vec<Option<GaussianMixture>> {
+        let mut known = vec![None; n];
+        for (numbers, codes) in self.parts.numbers.iter().zip(&candidate.known) {
+            numbers.iter().zip(codes).for_each(|(&i, code)| known[i] = code.clone());
+        }
+        let [training, held_out] = &self.parts.numbers;
+        let (new_members, search) = (self.new_members(with, &candidate.known), &candidate.search);
+        let taught = new_members.teachers().into_iter().map(|i| training[i]);
+        taught.zip(&search.teachers).for_each(|(i, code)| known[i] = Some(code.clone()));
+        let asked = new_members.asked().into_iter().map(|i| held_out[i]);
+        asked.zip(&search.held_out).for_each(|(i, code)| known[i] = code.clone());
+        known
     }
 
     /// Forecasts by `ours` of sequences that learning did not see, after half of each, beside rivals that learned from the same ones;
@@ -143,7 +185,8 @@ impl Ending<'_> {
         let Some(family) = self.parts.judges() else { return Ok(vec![]) };
         announce(FitStage::Judging, observer)?;
         let long_enough = |&i: &usize| family.sequence(i).n_time() >= SHORTEST_JUDGED;
-        let judged: Vec<usize> = (0..family.n_seq()).filter(long_enough).take(MOST_JUDGED).collect();
+        let judged: Vec<usize> = (0..family.n_seq()).filter(long_enough).collect();
+        let judged = evenly(&judged, MOST_JUDGED);
         let settings = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed: self.seed };
         let rivals = self.rivals().iter().filter_map(|rival| {
             // A rival that cannot learn from so few, or such values, is no rival.
@@ -178,8 +221,7 @@ impl Ending<'_> {
     ) -> Result<Model> {
         let Found { system, candidate, companions, blend, selection, structures } = found;
         let chosen = &state.structures[candidate.task.structure];
-        let (members, judged) =
-            (state.members.clone().unwrap_or_default(), state.judged.clone().unwrap_or_default());
+        let (members, judged) = (state.members.clone(), state.judged.clone().unwrap_or_default());
         let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
         let n_seq = |part: &Option<Family>| part.as_ref().map_or(0, Family::n_seq);
         let record = FitRecord {
@@ -259,7 +301,7 @@ pub(super) fn spread_out(all: &[usize], most: usize) -> Vec<usize> {
 
 /// Says that a stage begins.
 fn announce(stage: FitStage, observer: &mut Observer<'_>) -> Result<()> {
-    match observer(&FitProgress { stage, done: 0, all: 0, part: (0, 1), step: None }) {
+    match observer(&FitProgress { stage, done: 0, all: 0, part: (0, 1), whole: 0.0, step: None }) {
         Control::Stop => Err(Error::Stopped),
         Control::Continue => Ok(()),
     }
@@ -268,7 +310,14 @@ fn announce(stage: FitStage, observer: &mut Observer<'_>) -> Result<()> {
 /// Sequences done and sequences in all, as progress of a stage.
 fn told<'o>(stage: FitStage, observer: &'o mut Observer<'_>) -> impl FnMut(usize, usize) -> Control + 'o {
     move |done, all| {
-        observer(&FitProgress { stage, done: done as u64, all: all as u64, part: (0, 1), step: None })
+        observer(&FitProgress {
+            stage,
+            done: done as u64,
+            all: all as u64,
+            part: (0, 1),
+            whole: 0.0,
+            step: None,
+        })
     }
 }
 

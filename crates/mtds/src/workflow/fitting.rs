@@ -5,15 +5,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::{self, Decision};
-use super::parts::Parts;
+use super::parts::{Known, Parts};
 use super::record::Judged;
+use super::work::WorkPlan;
 use super::{CalibrationRecord, Fit, StructureRow, ending, selection};
 use crate::evaluate::{Baseline, Following, FollowingEnsemble, Forecaster, OfMembers, Origin, Updates};
 use crate::family::{Family, Sequence};
 use crate::infer::{self, Ensemble};
 use crate::learn::{
     self, Choice, Choices, ChosenPrior, Control, CourseCheckpoint, CourseData, Facts, LearnedBeliefs,
-    Learner, RunEnd, StageRecord, Structure, Wishes,
+    Learner, PriorSearch, RunEnd, StageRecord, Structure, Wishes,
 };
 use crate::model::{Blend, Blended, Companion, DataColumns, Member, Model, Remembered};
 use crate::predict::Forecast;
@@ -56,6 +57,8 @@ pub struct FitProgress<'a> {
     pub all: u64,
     /// Which of how many systems this is about, counted from 0.
     pub part: (usize, usize),
+    /// Share of the work of the whole fit that is done, as far as can be told beforehand: of all systems, and of what follows them.
+    pub whole: f64,
     /// The step of learning that was just taken.
     pub step: Option<&'a learn::Progress>,
 }
@@ -89,8 +92,8 @@ pub(super) struct State {
     pub(super) candidates: Vec<Candidate>,
     /// How much each structure and each way counts.
     pub(super) compared: Option<Compared>,
-    /// Codes of the members under the chosen one.
-    pub(super) members: Option<Vec<Member>>,
+    /// Codes of the members under the chosen one, as far as they were inferred.
+    pub(super) members: Vec<Member>,
     /// Its forecasts.
     pub(super) judged: Option<Judged>,
     /// The candidate that is being learned.
@@ -140,6 +143,10 @@ pub(super) struct Candidate {
     pub(super) stages: Vec<StageRecord>,
     /// What elbo and iwae leave beside the system.
     pub(super) beliefs: Option<LearnedBeliefs>,
+    /// What learning knows of the code of each member that it learned from, and of each that was held out.
+    pub(super) known: Known,
+    /// What was found on the way to the prior.
+    pub(super) search: PriorSearch,
     /// What is believed of codes of new members.
     pub(super) prior: Option<ChosenPrior>,
     /// Log likelihood per observed value of each sequence that was kept apart, in data units.
@@ -194,7 +201,7 @@ impl Fitting {
             select_code: fit.select_code.clone(),
             candidates: vec![],
             compared: None,
-            members: None,
+            members: vec![],
             judged: None,
             course: None,
         };
@@ -234,7 +241,7 @@ impl Fitting {
     }
 
     /// Goes on until the model is there, or until `observer` stops it: then `None`, and another call goes on. Learning goes on from
-    /// the step that it was stopped at, other stages from their beginning.
+    /// the step that it was stopped at, inference from the last sequences that were done.
     ///
     /// # Errors
     /// Numbers that stop being finite; the last good step can still be had from [`checkpoint`](Self::checkpoint).
@@ -248,8 +255,11 @@ impl Fitting {
     fn go_on(&mut self, observer: &mut dyn FnMut(&FitProgress) -> Control) -> Result<Model> {
         let mut i = 0;
         while let Some(&task) = self.tasks().get(i) {
-            let part = (i, self.tasks().len());
-            let mut observer = |heard: &FitProgress| observer(&FitProgress { part, ..*heard });
+            let (part, plan) = ((i, self.tasks().len()), self.plan());
+            let mut observer = |heard: &FitProgress| {
+                let whole = plan.share(Some(i), heard.stage, (heard.done, heard.all));
+                observer(&FitProgress { part, whole, ..*heard })
+            };
             if i == self.state.candidates.len() {
                 match self.learn(task, &mut observer) {
                     Ok(learned) => self.state.candidates.push(learned),
@@ -289,9 +299,17 @@ impl Fitting {
                 (self.companions(chosen, decision)?, self.blend(&compared.ways, decision, &self.family)?)
             }
         };
-        if self.state.members.is_none() {
+        let plan = self.plan();
+        let observer = &mut |heard: &FitProgress| {
+            let whole = plan.share(None, heard.stage, (heard.done, heard.all));
+            observer(&FitProgress { whole, ..*heard })
+        };
+        if self.state.members.len() < self.family.n_seq() {
+            let mut members = std::mem::take(&mut self.state.members);
             let ending = self.ending(&choices, candidate.task);
-            self.state.members = Some(ending.members(&system, &self.family, observer)?);
+            let inferred = ending.members((&system, &candidate), &self.family, &mut members, observer);
+            self.state.members = members;
+            inferred?;
         }
         if self.state.judged.is_none() {
             self.state.judged = Some(self.judge(&candidate, &compared, observer)?);
@@ -324,6 +342,12 @@ impl Fitting {
             Task { structure, code: self.state.structures[structure].choices.code, fold: k / n }
         };
         (0..n * self.parts.len()).map(task).collect()
+    }
+
+    /// The work of all that there is to do.
+    fn plan(&self) -> WorkPlan {
+        let tasks: Vec<_> = self.tasks().into_iter().map(|task| (task, self.choices_of(task))).collect();
+        WorkPlan::of(&tasks, &self.parts, &self.family)
     }
 
     /// The settings of a task.
@@ -514,7 +538,7 @@ impl Fitting {
             None => self.learner(task)?,
         };
         let ended = take_steps(&mut learner, observer);
-        let candidate = ended.and_then(|()| learned(task, &mut learner));
+        let candidate = ended.and_then(|()| learned(task, &mut learner, &self.parts[task.fold]));
         if candidate.is_err() {
             self.learner = Some(learner); // what was learned so far can still be had
         }
@@ -580,7 +604,7 @@ fn take_steps(learner: &mut Learner, observer: &mut dyn FnMut(&FitProgress) -> C
             learn::Stage::Refine | learn::Stage::Variational => FitStage::Learning,
         };
         let (done, all) = learner.steps();
-        let mut wish = observer(&FitProgress { stage, done, all, part: (0, 1), step: None });
+        let mut wish = observer(&FitProgress { stage, done, all, part: (0, 1), whole: 0.0, step: None });
         if wish == Control::Continue {
             let status = learner.run(&mut |step| {
                 wish = observer(&FitProgress {
@@ -588,6 +612,7 @@ fn take_steps(learner: &mut Learner, observer: &mut dyn FnMut(&FitProgress) -> C
                     done: step.step,
                     all: step.steps,
                     part: (0, 1),
+                    whole: 0.0,
                     step: Some(step),
                 });
                 wish
@@ -602,7 +627,7 @@ fn take_steps(learner: &mut Learner, observer: &mut dyn FnMut(&FitProgress) -> C
     }
 }
 
-fn learned(task: Task, learner: &mut Learner) -> Result<Candidate> {
+fn learned(task: Task, learner: &mut Learner, parts: &Parts) -> Result<Candidate> {
     let Some(fitted) = learner.fitted()? else {
         return Err(Error::setting("refine_steps", "learning ended before its first step"));
     };
@@ -613,6 +638,8 @@ fn learned(task: Task, learner: &mut Learner) -> Result<Candidate> {
         best_validation: fitted.outcome.best_validation,
         stages: learner.records(),
         beliefs: learner.beliefs()?,
+        known: parts.by_member(&learner.codes()?)?,
+        search: PriorSearch::default(),
         prior: None,
         apart: None,
         calibration: None,

@@ -14,6 +14,7 @@ mod fitting;
 mod parts;
 mod record;
 mod selection;
+mod work;
 
 pub use comparison::StructureRow;
 pub use fitting::{FitProgress, FitStage, Fitting};

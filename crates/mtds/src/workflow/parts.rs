@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::family::{Family, SplitPlan, Strata};
+use crate::infer::GaussianMixture;
 use crate::learn::Choices;
 
 /// The family, divided by sequence.
@@ -17,6 +18,10 @@ pub(super) struct Parts {
     pub(super) pieces: Family,
     /// Held-out sequences, likewise.
     pub(super) held_out_pieces: Option<Family>,
+    /// Numbers of the training sequences in the family, and of the held-out ones.
+    pub(super) numbers: [Vec<usize>; 2],
+    /// The training sequence that each piece comes from, and likewise of held-out ones.
+    pieces_of: [Vec<usize>; 2],
 }
 
 impl Parts {
@@ -35,16 +40,35 @@ impl Parts {
         let training = family.subset(&split.train)?;
         let (held_out, apart) = (part(&split.validation)?, part(&split.test)?);
         let cut = |family: &Family| match choices.segments() {
-            None => Ok(family.clone()),
-            Some(segments) => segments.cut(family).map(|cut| cut.family),
+            None => Ok((family.clone(), (0..family.n_seq()).collect())),
+            Some(segments) => segments.cut(family).map(|cut| {
+                let piece_of = cut.origins.iter().map(|origin| origin.sequence).collect();
+                (cut.family, piece_of)
+            }),
         };
+        let (pieces, piece_of): (Family, Vec<usize>) = cut(&training)?;
+        let (held_out_pieces, held_out_of) = held_out.as_ref().map(cut).transpose()?.unzip();
         Ok(Self {
-            pieces: cut(&training)?,
-            held_out_pieces: held_out.as_ref().map(cut).transpose()?,
+            pieces,
+            held_out_pieces,
             training,
             held_out,
             apart,
+            numbers: [split.train, split.validation],
+            pieces_of: [piece_of, held_out_of.unwrap_or_default()],
         })
+    }
+
+    /// What is known of the code of every training and every held-out sequence, from what is known of their pieces: one Gaussian each.
+    ///
+    /// # Errors
+    /// None in practice: averages of Gaussians have moments.
+    pub(super) fn by_member(&self, pieces: &[Vec<Option<GaussianMixture>>; 2]) -> Result<Known> {
+        let n_held_out = self.held_out.as_ref().map_or(0, Family::n_seq);
+        Ok([
+            gathered(&pieces[0], &self.pieces_of[0], self.training.n_seq())?,
+            gathered(&pieces[1], &self.pieces_of[1], n_held_out)?,
+        ])
     }
 
     /// Sequences that forecasts are judged by: those that decided least.
@@ -57,4 +81,24 @@ impl Parts {
         let unseen = self.held_out.iter().chain(&self.apart);
         unseen.flat_map(|family| family.sequences()).map(|sequence| sequence.id().to_owned()).collect()
     }
+}
+
+/// What is known of codes of training sequences, and of held-out ones.
+pub(super) type Known = [Vec<Option<GaussianMixture>>; 2];
+
+fn gathered(
+    pieces: &[Option<GaussianMixture>],
+    piece_of: &[usize],
+    n_seq: usize,
+) -> Result<Vec<Option<GaussianMixture>>> {
+    let mut by_member = vec![vec![]; n_seq];
+    for (piece, &member) in pieces.iter().zip(piece_of) {
+        by_member[member].extend(piece.as_ref().map(|code| (1.0, code)));
+    }
+    let one = |codes: &Vec<(f64, &GaussianMixture)>| match &codes[..] {
+        [] => Ok(None),
+        [(_, code)] => Ok(Some((*code).clone())),
+        several => GaussianMixture::average(several)?.collapsed().map(Some),
+    };
+    by_member.iter().map(one).collect()
 }

@@ -6,9 +6,13 @@ use super::fitting::Candidate;
 use crate::Result;
 use crate::family::Family;
 use crate::infer::{Followed, Online};
+use crate::learn::evenly;
 use crate::predict::Estimate;
 use crate::random::Stream;
 use crate::system::System;
+
+/// Most sequences that lengths are compared by, evenly spaced.
+const MOST_APART: usize = 200;
 
 /// What one length of the code came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,8 +43,8 @@ pub(super) fn log_likelihoods(
     family: &Family,
     seed: u64,
 ) -> Result<Vec<f64>> {
-    let observed = family.observed();
-    let followed = Followed { model: system, online, family, random: (seed, Stream::Selection) };
+    let observed = evenly(&family.observed(), MOST_APART);
+    let followed = Followed { model: system, online, family, known: &[], random: (seed, Stream::Selection) };
     let found = followed.log_evidences(&observed, &mut |_| crate::Control::Continue)?;
     let per_value = |(&i, evidence): (&usize, &f64)| evidence / family.sequence(i).n_observed() as f64;
     Ok(observed.iter().zip(&found).map(per_value).collect())

@@ -247,6 +247,7 @@ impl Arguments {
         loop {
             let found = fitting.run(&mut |progress| watching.hear(progress));
             if let Some(model) = found.as_ref().ok().and_then(Option::as_ref) {
+                self.common.say(watching.took());
                 return Ok(model.clone());
             }
             write_file_atomic(&self.checkpoint(), &fitting.checkpoint()?)?;

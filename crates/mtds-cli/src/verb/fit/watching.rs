@@ -6,6 +6,7 @@ use crate::progress::{Progress, Stage};
 use crate::tensorboard::EventFile;
 use anyhow::Result;
 use mtds::{Control, FitProgress, FitStage};
+use mtds_report::text::seconds;
 use std::time::Instant;
 
 /// Steps from one record in the event files to the next.
@@ -24,6 +25,9 @@ pub(super) struct Watching<'a> {
     /// Steps of learning before this stage.
     before: u64,
     last_checkpoint: Instant,
+    /// Seconds that each stage took so far, and when the last of them were counted.
+    seconds: Vec<(FitStage, f64)>,
+    counted: Instant,
 }
 
 impl<'a> Watching<'a> {
@@ -41,11 +45,14 @@ impl<'a> Watching<'a> {
             part: (0, 1),
             before: 0,
             last_checkpoint: Instant::now(),
+            seconds: vec![],
+            counted: Instant::now(),
         })
     }
 
     /// Shows how far the fit is; asks it to stop for a checkpoint, or because somebody wants it to.
     pub(super) fn hear(&mut self, heard: &FitProgress) -> Control {
+        self.count();
         let before = self.stage;
         let is_other = self.part != heard.part;
         if is_other || before.is_none_or(|(stage, _, all)| (stage, all) != (heard.stage, heard.all)) {
@@ -57,7 +64,7 @@ impl<'a> Watching<'a> {
         }
         self.stage = Some((heard.stage, heard.done, heard.all));
         let bound = heard.step.map(|step| step.best_validation.unwrap_or(step.bound));
-        self.progress.advance(heard.done, bound);
+        self.progress.advance_whole(heard.done, bound, heard.whole);
         if let Some(Err(error)) = heard.step.map(|step| self.record(step)) {
             self.events = None;
             let line = format_args!("warning: {error:#}; learning goes on without event files");
@@ -65,13 +72,37 @@ impl<'a> Watching<'a> {
         }
         // A stage that begins is a good moment: all before it is kept.
         let has_begun = heard.done == 0 && before.is_some_and(|(stage, ..)| stage != heard.stage);
-        // Only learning can be cut anywhere; what follows it would begin its stage anew.
-        let is_due = heard.step.is_some() && self.last_checkpoint.elapsed() >= self.asked.checkpoint_every;
+        // What is short begins anew where it is cut: it is left alone.
+        let goes_on = !matches!(heard.stage, FitStage::Calibrating | FitStage::Judging);
+        let is_due =
+            goes_on && heard.done > 0 && self.last_checkpoint.elapsed() >= self.asked.checkpoint_every;
         if has_begun || is_due {
             self.last_checkpoint = Instant::now();
             return Control::Stop;
         }
         if self.interrupt.is_asked() { Control::Stop } else { Control::Continue }
+    }
+
+    /// Counts the time since the last count to the stage that it was spent in.
+    fn count(&mut self) {
+        let now = Instant::now();
+        let passed = now.duration_since(std::mem::replace(&mut self.counted, now)).as_secs_f64();
+        let Some((stage, ..)) = self.stage else { return };
+        match self.seconds.iter_mut().find(|(known, _)| *known == stage) {
+            Some((_, sum)) => *sum += passed,
+            None => self.seconds.push((stage, passed)),
+        }
+    }
+
+    /// How long the fit took, stage by stage.
+    pub(super) fn took(&mut self) -> String {
+        self.count();
+        let all: f64 = self.seconds.iter().map(|(_, seconds)| seconds).sum();
+        let share = |&(stage, seconds): &(FitStage, f64)| {
+            format!("{} {:.0} %", word(stage), 100.0 * seconds / all.max(f64::MIN_POSITIVE))
+        };
+        let shares: Vec<String> = self.seconds.iter().map(share).collect();
+        format!("took {}: {}", seconds(all), shares.join(", "))
     }
 
     /// Every tenth step, and every check of the held-out bound.
@@ -99,6 +130,18 @@ impl<'a> Watching<'a> {
         format!(
             "interrupted while {name}, after step {done} of {all}; the same command with --resume goes on from there"
         )
+    }
+}
+
+/// What a stage is about, in a word.
+fn word(stage: FitStage) -> &'static str {
+    match stage {
+        FitStage::Starting => "start",
+        FitStage::Learning => "learning",
+        FitStage::Expecting => "prior over codes",
+        FitStage::Calibrating => "width of forecasts",
+        FitStage::Inferring => "codes of members",
+        FitStage::Judging => "judgement",
     }
 }
 

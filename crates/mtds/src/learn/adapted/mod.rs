@@ -139,6 +139,14 @@ impl AdaptedObjective {
         &self.proposals
     }
 
+    /// Proposals for the held-out sequences at these parameters, as [`Objective::validate`] finds them.
+    pub(crate) fn held_out_proposals(&mut self, parameters: &[f32]) -> Vec<Proposal> {
+        let Some(held_out) = self.held_out.take() else { return vec![] };
+        let (proposals, _) = self.adapt(parameters, &held_out);
+        self.held_out = Some(held_out);
+        proposals
+    }
+
     /// Bound and gradient of −L/N for draws made with `seed`; moves the proposals.
     fn step(&mut self, parameters: &[f32], gradient: &mut [f32], seed: u64) -> AdaptedStep {
         let k = self.settings.particles.max(1);

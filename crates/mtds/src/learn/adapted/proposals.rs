@@ -10,6 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::algebra::{cholesky, invert_lower, log_diagonal_sum};
+use crate::infer::GaussianMixture;
 use crate::kernel::normal;
 
 /// Shares of the wide Gaussian and of the prior among the draws.
@@ -46,6 +47,11 @@ impl Proposal {
         let mut covariance = vec![0.0; dim * dim];
         (0..dim).for_each(|d| covariance[d * dim + d] = 1.0);
         Self { mean: vec![0.0; dim], covariance }
+    }
+
+    /// The same as a mixture of one component; `None` where its covariance is none.
+    pub(crate) fn mixture(&self) -> Option<GaussianMixture> {
+        GaussianMixture::new(vec![1.0], vec![self.mean.clone()], vec![self.covariance.clone()]).ok()
     }
 
     fn dim(&self) -> usize {

@@ -245,7 +245,9 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
     by.fill("start_steps", &mut w.start_steps, start_steps(start, effort, start_cost * work.per_step));
     by.fill("start_noise", &mut w.start_noise, start_noise(start, work));
-    let chosen = variational::minibatch(w, learn, work.pieces);
+    let whole_cost = (refine_particles(learn, 0).0 * work.pieces) as f64 * work.per_step;
+    let is_long = whole_cost > BEARABLE * USUAL_WORK;
+    let chosen = variational::minibatch(w, learn, (work.pieces, is_long));
     let minibatch = by.fill("minibatch", &mut w.minibatch, chosen);
     let codes = by.fill("refine_particles", &mut w.refine_particles, refine_particles(learn, minibatch));
     let pieces = if minibatch > 0 { minibatch.min(work.pieces) } else { work.pieces };
@@ -254,7 +256,7 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let usual = match start {
         Beginning::Curves => 1500.0, // most is known at its beginning
         _ if is_network => 8000.0,
-        _ => 4000.0,
+        _ => 4000.0 * variational::more_steps(minibatch, work.pieces),
     };
     let systems = if w.compare == Some(true) { Structure::systems(facts) } else { 1 };
     let effective = if learn == LearnRule::Mco { ROLLED_OUT * refine_cost } else { refine_cost };
@@ -395,7 +397,9 @@ fn start_steps(start: Beginning, effort: f64, cost: f64) -> (u64, String) {
 
 fn refine_particles(learn: LearnRule, minibatch: usize) -> (usize, &'static str) {
     match learn {
-        LearnRule::Elbo if minibatch > 0 => (1, "many small steps learn more than few exact ones"),
+        LearnRule::Elbo if (1..variational::OF_MANY).contains(&minibatch) => {
+            (1, "many small steps learn more than few exact ones")
+        }
         LearnRule::Mco => (32, "enough once proposals follow their sequences"),
         LearnRule::Elbo | LearnRule::Iwae => (16, "one pack of draws from each belief"),
     }

@@ -232,6 +232,29 @@ fn steps_of_large_networks_are_minibatches_and_others_if_asked() {
     assert_eq!(batch_of(&wishes(32, Some(5))), (Some(5), 1));
 }
 
+/// The work of learning is bounded, however many members there are; few are learned from all together.
+#[test]
+fn large_families_are_learned_in_minibatches() {
+    let of = |n_seq: usize| resolve(&Wishes::default(), &facts(n_seq, 50, 1, Stimulus::Impulse)).unwrap().0;
+    let gradients = |choices: &Choices, n_seq: usize| {
+        let taken = if choices.minibatch > 0 { choices.minibatch } else { n_seq };
+        choices.refine_steps * (taken * choices.refine_particles) as u64
+    };
+    assert_eq!((of(100).minibatch, of(400).minibatch), (0, 0));
+    let mut last = gradients(&of(400), 400);
+    for (n_seq, taken) in [(1000, 256), (2000, 256), (5000, 384), (10_000, 384), (100_000, 384)] {
+        let choices = of(n_seq);
+        assert_eq!(
+            (choices.minibatch, choices.refine_particles, choices.learn),
+            (taken, 16, LearnRule::Iwae)
+        );
+        let now = gradients(&choices, n_seq);
+        // Of 900 members all together a gradient of this size was taken 1 820 times.
+        assert!(now <= 12_000 * 384 * 16 && 3 * now >= last, "{n_seq}: {now}");
+        last = now;
+    }
+}
+
 #[test]
 fn what_a_way_to_learn_does_not_have_is_refused() {
     let elbo = Some(LearnRule::Elbo);

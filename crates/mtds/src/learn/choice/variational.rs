@@ -20,6 +20,11 @@ const SEARCH: (usize, u64) = (255, 10);
 /// Segments of a minibatch where a network is large, and what is large: units of the front, or size of the state.
 const MINIBATCH: usize = 16;
 const LARGE: (usize, usize) = (256, 64);
+/// Sequences of a minibatch of a large family, and of a very large one; from how many on a family is one.
+pub(super) const OF_MANY: usize = 256;
+const OF_VERY_MANY: usize = 384;
+const MANY: usize = 512;
+const VERY_MANY: usize = 4000;
 /// Draws of held-out bounds where steps are minibatches: a check costs no more than some dozens of them.
 const QUICK_DRAWS: usize = 32;
 /// Why a setting of variational learning has no effect.
@@ -43,15 +48,31 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, (start, s
     by.fill("window", &mut w.window, (0, or("gradients flow through whole sequences")));
 }
 
-/// How many of so many pieces take part in a step.
-pub(super) fn minibatch(w: &Wishes, learn: LearnRule, pieces: usize) -> (usize, &'static str) {
+/// How many of so many pieces take part in a step; `is_long`: a step with all of them is a lot of work.
+pub(super) fn minibatch(
+    w: &Wishes,
+    learn: LearnRule,
+    (pieces, is_long): (usize, bool),
+) -> (usize, &'static str) {
     let is_large = w.front.is_some_and(|n| n >= LARGE.0) || w.state.is_some_and(|n| n >= LARGE.1);
     match learn {
         LearnRule::Mco => (0, UNUSED),
         _ if is_large && pieces > MINIBATCH => {
             (MINIBATCH, "each step of a large network takes a few segments")
         }
+        _ if is_long && pieces >= MANY => {
+            let taken = if pieces < VERY_MANY { OF_MANY } else { OF_VERY_MANY };
+            (taken, "many small steps learn more than few that take all")
+        }
         _ => (0, "every step takes all of them"),
+    }
+}
+
+/// Times the usual number of steps that minibatches of so many pieces take: each piece is to come some hundreds of times.
+pub(super) fn more_steps(minibatch: usize, pieces: usize) -> f64 {
+    match minibatch >= OF_MANY {
+        true => 1.5 * (pieces as f64 / VERY_MANY as f64).clamp(1.0, 2.0),
+        false => 1.0,
     }
 }
 
@@ -103,7 +124,7 @@ impl Choices {
                 estimator,
                 draws: self.refine_particles,
                 batch: (self.minibatch > 0).then_some(self.minibatch),
-                held_out_draws: if self.minibatch > 0 { QUICK_DRAWS } else { usual.held_out_draws },
+                held_out_draws: self.held_out_draws(),
                 divergence_weight: self.warmup()?,
                 temperature: Schedule::constant(self.temperature)?,
                 hard: (self.hard_steps > 0).then_some(hard),
@@ -119,6 +140,11 @@ impl Choices {
             plan: self.refine_plan()?,
             network: (self.amortised > 0).then_some(self.amortised),
         })
+    }
+
+    /// Draws of the held-out bound.
+    pub(crate) fn held_out_draws(&self) -> usize {
+        if self.minibatch > 0 { QUICK_DRAWS } else { Variational::default().held_out_draws }
     }
 
     /// The weight of the divergence: up from 0 once a hard phase has ended.

@@ -4,6 +4,7 @@ use super::{
     Course, CourseCheckpoint, CourseData, Fitted, LearnedBeliefs, PriorStart, Refine, RefineRule, Stage,
     StageRecord, StartRule, VariationalRefine, broken,
 };
+use crate::infer::GaussianMixture;
 use crate::learn::elbo::{CodeUsage, VariationalObjective};
 use crate::learn::{
     Adapted, AdaptedObjective, Control, History, InferenceNetwork, LearnedNetwork, MonteCarloObjective,
@@ -268,6 +269,29 @@ impl Learner {
             }
         };
         Ok(Some(LearnedBeliefs { usage, network }))
+    }
+
+    /// What learning knows of the code of every sequence or segment that it learned from, and of every one that was held out, one Gaussian
+    /// each: `None` for one that is none, all of them left out where learning keeps nothing of codes.
+    ///
+    /// # Errors
+    /// None in practice, as [`Learner::fitted`].
+    pub fn codes(&mut self) -> Result<[Vec<Option<GaussianMixture>>; 2]> {
+        match &mut self.running {
+            Running::Effects | Running::Prior(_) => Ok(Default::default()),
+            Running::Refine(trainer) => {
+                let parameters = trainer.outcome().parameters;
+                let learned = trainer.objective().proposals().iter().map(Proposal::mixture).collect();
+                let held_out = trainer.objective_mut().held_out_proposals(&parameters);
+                Ok([learned, held_out.iter().map(Proposal::mixture).collect()])
+            }
+            Running::Variational(trainer) => {
+                let parameters = trainer.outcome().parameters;
+                let codes = trainer.objective_mut().codes_at(&parameters)?;
+                let learned = (0..codes.len()).map(|j| codes.mixture(j).ok()).collect();
+                Ok([learned, trainer.objective_mut().held_out_codes_at(&parameters)?])
+            }
+        }
     }
 
     fn outcome(&self) -> Option<Outcome> {

@@ -31,6 +31,7 @@ use super::amortised::{InferenceNetwork, NetworkBeliefs};
 use super::rules::NoiseSteps;
 use super::{Adapted, AdaptedObjective, Proposal};
 use crate::family::{Family, Segments};
+use crate::infer::GaussianMixture;
 use crate::random::{Random, ShiftedSobol};
 use crate::system::{OwnBatch, OwnResult, System};
 use crate::{Error, Result};
@@ -225,6 +226,26 @@ impl VariationalObjective {
         let (_, beliefs) = self.split(parameters)?;
         let all: Vec<usize> = (0..self.n_codes()).collect();
         self.beliefs.gaussians(beliefs, &all)
+    }
+
+    /// What is known of the codes of the held-out sequences.
+    ///
+    /// # Errors
+    /// A vector of another length.
+    pub(crate) fn held_out_codes_at(&mut self, parameters: &[f32]) -> Result<Vec<Option<GaussianMixture>>> {
+        let (model, beliefs) = self.split(parameters)?;
+        match &mut self.held_out {
+            None => Ok(vec![]),
+            Some(HeldOut::Adapted(adapted)) => {
+                Ok(adapted.held_out_proposals(model).iter().map(Proposal::mixture).collect())
+            }
+            Some(HeldOut::Network(held_out)) => {
+                let (data, network) = &mut **held_out;
+                let all: Vec<usize> = (0..data.batch.n_seq()).collect();
+                let q = network.gaussians(beliefs, &all)?;
+                Ok(all.into_iter().map(|j| q.mixture(j).ok()).collect())
+            }
+        }
     }
 
     fn split<'a>(&self, parameters: &'a [f32]) -> Result<(&'a [f32], &'a [f32])> {
