@@ -125,7 +125,7 @@ pub mod parts {
     };
     pub use crate::model::{Attribute, CardScore, Companion};
     pub use crate::predict::{
-        DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value,
+        DrawNoise, MAX_DRAWS, Marginal, Misfit, Scores, explained_share, family_mean, last_value,
         regressed_on_codes,
     };
     pub use crate::random::sobol::ShiftedSobol;

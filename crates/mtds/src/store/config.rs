@@ -31,6 +31,8 @@ struct Record<A> {
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     companions: Vec<CompanionRecord<A>>,
     scores: Vec<CardScore>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usual_misfit: Option<f64>,
     #[serde(deserialize_with = "Option::deserialize")]
     fit: Option<FitRecord>,
     members: Vec<MemberRecord>,
@@ -81,6 +83,7 @@ pub(super) struct Config {
     pub time_step: Option<String>,
     pub provenance: Provenance,
     pub scores: Vec<CardScore>,
+    pub usual_misfit: Option<f64>,
     pub fit: Option<FitRecord>,
     pub members: Vec<MemberRecord>,
 }
@@ -118,6 +121,7 @@ fn record(model: &Model) -> Record<&Architecture> {
         online: model.online.clone(),
         companions: model.companions.iter().map(companion).collect(),
         scores: model.scores.clone(),
+        usual_misfit: (model.usual_misfit != 1.0).then_some(model.usual_misfit),
         fit: model.fit.clone(),
         members: model.members.iter().map(member).collect(),
     }
@@ -155,19 +159,33 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
         online: record.online,
         companions: companions.iter().map(CompanionRecord::of).collect(),
         scores: record.scores,
+        usual_misfit: record.usual_misfit,
         fit: record.fit,
         members: record.members,
     };
     check_understood(&file, &again)?;
-    let Record { scaling, prior, online, columns, time_step, provenance, scores, fit, members, .. } = again;
+    let Record {
+        scaling,
+        prior,
+        online,
+        columns,
+        time_step,
+        provenance,
+        scores,
+        usual_misfit,
+        fit,
+        members,
+        ..
+    } = again;
     #[rustfmt::skip]
     let config = Config {
-        scaling, prior, online, companions, columns, time_step, provenance, scores, fit, members,
+        scaling, prior, online, companions, columns, time_step, provenance, scores, usual_misfit, fit, members,
         architecture: architecture.clone(),
     };
     check::sizes(&config.architecture)?;
     check_scaling(&config.architecture, &config.scaling)?;
     check_prior(&config.architecture, &config.prior)?;
+    check::misfit(config.usual_misfit)?;
     for companion in &config.companions {
         check::companion(companion, &config.architecture)?;
         check_scaling(&companion.architecture, &companion.scaling)?;

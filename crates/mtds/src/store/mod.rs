@@ -116,6 +116,7 @@ impl Model {
             members,
             network: None,
             scores: config.scores,
+            usual_misfit: config.usual_misfit.unwrap_or(1.0),
             fit: config.fit,
         };
         model.check()?;
