@@ -129,7 +129,8 @@ pub mod parts {
         Widths,
     };
     pub use crate::predict::{
-        DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value, regressed_on_codes,
+        DrawNoise, MAX_DRAWS, Marginal, Misfit, Scores, explained_share, family_mean, last_value,
+        regressed_on_codes,
     };
     pub use crate::random::sobol::ShiftedSobol;
     pub use crate::system::Clock;

@@ -1,7 +1,7 @@
 //! `mtds forecast`: where every sequence is going, as a long table of means and quantiles.
 
 use super::delivery::{Content, Delivery, append};
-use super::observed;
+use super::observed::{self, Outside};
 use crate::interrupt::Interrupt;
 use crate::options::{Common, MethodName, Source};
 use crate::progress::{Progress, Stage};
@@ -76,7 +76,8 @@ impl Arguments {
         let read = observed::read(&self.source, &model, &self.common)?;
         let steps = self.all_steps(&read, &model)?;
         let levels = rising(self.quantiles.clone());
-        let table = self.forecasts(interrupt, &model, (&read, &steps), &levels)?;
+        let (table, outside) = self.forecasts(interrupt, &model, (&read, &steps), &levels)?;
+        observed::say_outside(&self.common, &outside);
         let n_seq = steps.iter().filter(|steps| !steps.is_empty()).count();
         let line = format!("forecasts of {n_seq} sequences, {} rows", table.n_rows());
         let facts = [
@@ -85,6 +86,7 @@ impl Arguments {
             ("seen", json!(self.seen)),
             ("horizon", json!(self.horizon)),
             ("quantiles", json!(levels)),
+            ("far_outside", json!(outside.iter().map(|one| &one.id).collect::<Vec<_>>())),
         ];
         let delivery = Delivery { verb: "forecast", out: self.out.as_deref(), common: &self.common };
         delivery.deliver(Content::Table(table), &facts, &line, stdout)
@@ -129,34 +131,39 @@ impl Arguments {
         Ok(seen..seen + horizon)
     }
 
-    /// The forecasts of all sequences, batch by batch.
+    /// The forecasts of all sequences, batch by batch, and those that are far outside of what the family does.
     fn forecasts(
         &self,
         interrupt: &Interrupt,
         model: &Model,
         (read, steps): (&ReadFamily, &[Range<usize>]),
         levels: &[f64],
-    ) -> Result<Table> {
+    ) -> Result<(Table, Vec<Outside>)> {
         let (family, seed, method) = (&read.family, self.common.seed(), self.method.of(model)?);
-        let one = |i: usize| -> Result<Table> {
+        let one = |i: usize| -> Result<(Table, Option<Outside>)> {
             if steps[i].is_empty() {
-                return Ok(Table::new());
+                return Ok((Table::new(), None));
             }
             let outputs = observed::seen(family, i, self.seen);
             let inputs = observed::inputs_until(family, model, i, steps[i].end);
             let seen = (&outputs, inputs.as_ref());
             let random = [stream(seed, Stream::Infer(i as u64)), stream(seed, Stream::Forecast(i as u64))];
-            let forecast = model.forecast_with(seen, steps[i].len(), method, random)?;
-            rows(&forecast, read, i, levels)
+            let (forecast, inferred) = model.forecast_with(seen, steps[i].len(), method, random)?;
+            let misfit = model.misfit(seen, &inferred.posterior)?;
+            let outside = Outside::of(family.sequence(i).id(), misfit);
+            Ok((rows(&forecast, read, i, levels)?, outside))
         };
-        let mut table = Table::new();
+        let (mut table, mut outside) = (Table::new(), vec![]);
         let mut progress = Progress::new(self.common.display());
         let work = (Stage::Forecasting, family.n_seq());
         observed::in_batches(work, &mut progress, interrupt, one, |batch| {
-            batch.into_iter().for_each(|rows| append(&mut table, rows));
+            for (rows, far) in batch {
+                append(&mut table, rows);
+                outside.extend(far);
+            }
             Ok(())
         })?;
-        Ok(table)
+        Ok((table, outside))
     }
 }
 

@@ -1,13 +1,14 @@
 //! `mtds infer`: the posterior of every sequence's code, as a summary and, on request, as draws.
 
 use super::delivery::{Content, Delivery, append};
-use super::observed;
+use super::observed::{self, Outside};
 use crate::interrupt::Interrupt;
 use crate::options::{Common, MethodName, Source};
 use crate::progress::{Progress, Stage};
 use crate::usage::{UsageError, check_folder, count, result_file};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use mtds::parts::Misfit;
 use mtds::random::{Random, Stream, stream};
 use mtds::{Inferred, Method, Model, Status};
 use mtds_data::model::load_model;
@@ -74,7 +75,8 @@ impl Arguments {
         self.check()?;
         let model = load_model(&self.model)?;
         let read = observed::read(&self.source, &model, &self.common)?;
-        let table = self.infer_all(interrupt, (&model, self.method.of(&model)?), &read)?;
+        let (table, outside) = self.infer_all(interrupt, (&model, self.method.of(&model)?), &read)?;
+        observed::say_outside(&self.common, &outside);
         let counts = counts(&table);
         let said = counts.iter().map(|(status, n)| format!("{n} {status}")).collect::<Vec<_>>().join(", ");
         let line = format!("{} sequences: {said}", table.n_rows());
@@ -84,6 +86,7 @@ impl Arguments {
             ("method", json!(method)),
             ("n_seq", json!(table.n_rows())),
             ("statuses", json!(counts)),
+            ("far_outside", json!(outside.iter().map(|one| &one.id).collect::<Vec<_>>())),
             ("draws", json!(self.draws)),
         ];
         let delivery = Delivery { verb: "infer", out: self.out.as_deref(), common: &self.common };
@@ -100,31 +103,34 @@ impl Arguments {
         self.source.check()
     }
 
-    /// Infers all sequences, batch by batch; draws are written as they come.
+    /// Infers all sequences, batch by batch; draws are written as they come. Also those that are far outside of what the family does.
     fn infer_all(
         &self,
         interrupt: &Interrupt,
         (model, method): (&Model, Method),
         read: &ReadFamily,
-    ) -> Result<Table> {
+    ) -> Result<(Table, Vec<Outside>)> {
         let (family, k, seed) = (&read.family, model.system.d_code(), self.common.seed());
         let n_draws = self.n_draws.unwrap_or(DRAWS);
-        let one = |i: usize| -> Result<(Table, Option<Table>)> {
+        let one = |i: usize| -> Result<(Table, Option<Table>, Option<Outside>)> {
             let outputs = observed::seen(family, i, self.seen);
             let seen = (&outputs, observed::inputs_of(family, model, i));
             let found = model.infer(seen, method, n_draws, stream(seed, Stream::Infer(i as u64)))?;
             let id = family.sequence(i).id();
+            let misfit = model.misfit(seen, &found.posterior)?;
+            let outside = Outside::of(id, misfit);
             let mut random = stream(seed, Stream::InferredDraws(i as u64));
             let draws = self.draws.is_some().then(|| draws(id, &found, k, n_draws, &mut random));
-            Ok((summary(id, outputs.n_time(), &found, k), draws))
+            Ok((summary((id, outputs.n_time()), &found, k, misfit), draws, outside))
         };
         let mut writer = self.draws.as_deref().map(TableWriter::create).transpose()?;
-        let mut table = Table::new();
+        let (mut table, mut outside) = (Table::new(), vec![]);
         let mut progress = Progress::new(self.common.display());
         let work = (Stage::Inferring, family.n_seq());
         observed::in_batches(work, &mut progress, interrupt, one, |batch| {
             let mut batch_draws = Table::new();
-            for (summary, draws) in batch {
+            for (summary, draws, far) in batch {
+                outside.extend(far);
                 append(&mut table, summary);
                 draws.into_iter().for_each(|draws| append(&mut batch_draws, draws));
             }
@@ -132,7 +138,7 @@ impl Arguments {
             Ok(())
         })?;
         writer.map(TableWriter::finish).transpose()?;
-        Ok(table)
+        Ok((table, outside))
     }
 }
 
@@ -148,7 +154,7 @@ fn counts(table: &Table) -> BTreeMap<String, usize> {
 }
 
 /// One row: what is known of the code, and how well.
-fn summary(id: &str, seen: usize, found: &Inferred, k: usize) -> Table {
+fn summary((id, seen): (&str, usize), found: &Inferred, k: usize, misfit: Misfit) -> Table {
     let number = |value: f64| Column::Number(vec![value]);
     let (mean, std_dev) = (found.posterior.mean(), found.posterior.std_dev());
     let diagnostics = found.posterior.diagnostics();
@@ -165,6 +171,7 @@ fn summary(id: &str, seen: usize, found: &Inferred, k: usize) -> Table {
         .with("ess", number(diagnostics.ess))
         .with("pareto_k", number(diagnostics.pareto_k.unwrap_or(f64::NAN)))
         .with("status", Column::Text(vec![status(diagnostics.status)]))
+        .with("misfit", number(misfit.size().unwrap_or(f64::NAN)))
 }
 
 /// The status as one word.

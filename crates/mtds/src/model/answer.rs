@@ -3,7 +3,7 @@
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
-use super::infer::Under;
+use super::infer::{Inferred, Under};
 use super::{Companion, Follower, FollowingModel, Member, Model, ModelTracker};
 use crate::evaluate::{Evaluated, Origins, evaluate};
 use crate::family::{Family, Sequence, Signal};
@@ -33,9 +33,10 @@ impl Model {
             Method::AdaptiveImportance,
             [stream(seed, Stream::Infer(0)), stream(seed, Stream::Forecast(0))],
         )
+        .map(|(forecast, _)| forecast)
     }
 
-    /// [`Model::forecast`] by any method, with random numbers for the posterior and for the forecast.
+    /// [`Model::forecast`] by any method, with random numbers for the posterior and for the forecast; also what is known of the code.
     ///
     /// # Errors
     /// As [`Model::forecast`] and [`Model::infer`].
@@ -45,15 +46,16 @@ impl Model {
         horizon: usize,
         method: Method,
         [of_posterior, mut of_forecast]: [Random; 2],
-    ) -> Result<Forecast> {
+    ) -> Result<(Forecast, Inferred)> {
         let given = (outputs, inputs);
-        let one = |of: Under<'_>, weight: f64, posterior: Random, mut forecast: Random| {
+        let one = |of: Under<'_>, posterior: Random, mut forecast: Random| {
             let inferred = self.infer_under(of, given, method, MAX_DRAWS, posterior)?;
-            Ok((weight, of.system.forecast(&inferred.posterior, outputs, inputs, horizon, &mut forecast)?))
+            let ahead = of.system.forecast(&inferred.posterior, outputs, inputs, horizon, &mut forecast)?;
+            Ok((ahead, inferred))
         };
         if self.companions.is_empty() || method == Method::Amortised {
-            let (_, own) = one(self.own(), 1.0, of_posterior, of_forecast)?;
-            return self.blend.of(own, outputs);
+            let (own, inferred) = one(self.own(), of_posterior, of_forecast)?;
+            return Ok((self.blend.of(own, outputs)?, inferred));
         }
         let mut parts = vec![(self.own(), 1.0, of_posterior.clone(), of_forecast.clone())];
         let mut seeds = of_posterior;
@@ -61,8 +63,11 @@ impl Model {
             let (posterior, forecast) = (Random::from_rng(&mut seeds), Random::from_rng(&mut of_forecast));
             parts.push((Under { system, online }, *weight, posterior, forecast));
         }
-        let forecasts = parts.into_par_iter().map(|(of, weight, a, b)| one(of, weight, a, b));
-        self.blend.of(Forecast::mixed(forecasts.collect::<Result<_>>()?)?, outputs)
+        let found = parts.into_par_iter().map(|(of, weight, a, b)| Ok((weight, one(of, a, b)?)));
+        let mut found = found.collect::<Result<Vec<_>>>()?;
+        let inferred = found[0].1.1.clone();
+        let forecasts = found.drain(..).map(|(weight, (forecast, _))| (weight, forecast));
+        Ok((self.blend.of(Forecast::mixed(forecasts.collect())?, outputs)?, inferred))
     }
 
     /// All that forecasts, ready to follow sequences as `online` says.

@@ -48,6 +48,8 @@ pub struct Model {
     pub network: Option<LearnedNetwork>,
     /// What the card reports; may be empty.
     pub scores: Vec<CardScore>,
+    /// Unit of [`Misfit`](crate::parts::Misfit): what members leave unexplained per value, at least 1.
+    pub usual_misfit: f64,
     /// How it was learned; `None` for a model that was put together by hand.
     pub fit: Option<FitRecord>,
 }
@@ -67,6 +69,7 @@ impl Model {
             members: vec![],
             network: None,
             scores: vec![],
+            usual_misfit: 1.0,
             fit: None,
         }
     }

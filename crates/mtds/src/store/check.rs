@@ -40,6 +40,17 @@ pub(super) fn sizes(spec: &Architecture) -> Result<()> {
     Ok(())
 }
 
+/// What members leave unexplained is a unit.
+pub(super) fn misfit(usual: Option<f64>) -> Result<()> {
+    match usual {
+        Some(usual) if !(1.0..=f64::MAX).contains(&usual) => {
+            let why = format!("usual_misfit: found {usual}; expected 1 or more; {RESTORE}");
+            Err(broken(CONFIG_FILE, why))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A companion is of the same outputs and inputs, small enough, and counts.
 pub(super) fn companion(companion: &CompanionConfig, first: &Architecture) -> Result<()> {
     sizes(&companion.architecture)?;

@@ -34,6 +34,8 @@ struct Record<A> {
     #[serde(default, skip_serializing_if = "BlendRecord::is_empty")]
     blend: BlendRecord,
     scores: Vec<CardScore>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usual_misfit: Option<f64>,
     #[serde(deserialize_with = "Option::deserialize")]
     fit: Option<FitRecord>,
     members: Vec<MemberRecord>,
@@ -85,6 +87,7 @@ pub(super) struct Config {
     pub time_step: Option<String>,
     pub provenance: Provenance,
     pub scores: Vec<CardScore>,
+    pub usual_misfit: Option<f64>,
     pub fit: Option<FitRecord>,
     pub members: Vec<MemberRecord>,
 }
@@ -123,6 +126,7 @@ fn record(model: &Model) -> Record<&Architecture> {
         companions: model.companions.iter().map(companion).collect(),
         blend: BlendRecord::of(&model.blend),
         scores: model.scores.clone(),
+        usual_misfit: (model.usual_misfit != 1.0).then_some(model.usual_misfit),
         fit: model.fit.clone(),
         members: model.members.iter().map(member).collect(),
     }
@@ -161,21 +165,34 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
         companions: companions.iter().map(CompanionRecord::of).collect(),
         blend: record.blend,
         scores: record.scores,
+        usual_misfit: record.usual_misfit,
         fit: record.fit,
         members: record.members,
     };
     check_understood(&file, &again)?;
     let Record {
-        scaling, prior, online, blend, columns, time_step, provenance, scores, fit, members, ..
+        scaling,
+        prior,
+        online,
+        blend,
+        columns,
+        time_step,
+        provenance,
+        scores,
+        usual_misfit,
+        fit,
+        members,
+        ..
     } = again;
     #[rustfmt::skip]
     let config = Config {
-        scaling, prior, online, companions, blend, columns, time_step, provenance, scores, fit, members,
+        scaling, prior, online, companions, blend, columns, time_step, provenance, scores, usual_misfit, fit, members,
         architecture: architecture.clone(),
     };
     check::sizes(&config.architecture)?;
     check_scaling(&config.architecture, &config.scaling)?;
     check_prior(&config.architecture, &config.prior)?;
+    check::misfit(config.usual_misfit)?;
     for companion in &config.companions {
         check::companion(companion, &config.architecture)?;
         check_scaling(&companion.architecture, &companion.scaling)?;

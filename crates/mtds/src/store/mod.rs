@@ -125,6 +125,7 @@ impl Model {
             members,
             network: None,
             scores: config.scores,
+            usual_misfit: config.usual_misfit.unwrap_or(1.0),
             fit: config.fit,
         };
         model.check()?;

@@ -9,6 +9,7 @@ use crate::family::Family;
 use crate::infer::{Followed, GaussianMixture, Online, Whole};
 use crate::learn::{Calibration, Choices, ChosenPrior, Control, NewMembers, PriorSearch, Wishes, evenly};
 use crate::model::{Blend, CardScore, Companion, DataColumns, Member, Model, Provenance};
+use crate::predict::usual_misfit;
 use crate::random::Stream;
 use crate::system::{Architecture, System};
 use crate::{Error, Result};
@@ -253,7 +254,11 @@ impl Ending<'_> {
             n_apart: n_seq(&self.parts.apart),
             stages: candidate.stages.clone(),
         };
+        let known = members.iter().enumerate().map(|(i, member)| {
+            (member.code_mean.as_slice(), family.sequence(i).outputs(), family.inputs_of(i))
+        });
         Ok(Model {
+            usual_misfit: usual_misfit(&system, &known.collect::<Vec<_>>())?,
             system,
             companions,
             blend,

@@ -2,20 +2,23 @@
 
 use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
-use crate::verb::observed::time_step;
+use crate::verb::observed::{OUTSIDE, time_step};
 use anyhow::{Result, bail};
-use mtds::parts::{Attribute, Follower, ModelTrackerState};
+use mtds::parts::{Attribute, Follower, Misfit, ModelTrackerState};
 use mtds::random::{Stream, stream};
 use mtds::{Forecast, Model, ModelTracker, Online, Signal, TrackerState};
 use mtds_data::Step;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::f64::consts::TAU;
 
 /// Most steps that may lie between two lines: each is an update.
 const LONGEST_GAP: f64 = 200.0;
 /// How far the time of a line may be from its step without being told, in steps.
 const SAID: f64 = 0.1;
+/// Share of earlier errors that still counts after another line: about the last twenty lines.
+const KEPT: f64 = 0.95;
 
 /// One sequence.
 struct Series {
@@ -35,6 +38,24 @@ struct Standing {
     inputs: Vec<f64>,
     /// Inputs that do not change within the sequence, in order.
     known: Vec<f64>,
+    /// log p(y_{1:t}) after the last line, where anything fits.
+    log_evidence: Option<f64>,
+    /// What was expected of the next step.
+    expected: Expected,
+    /// Errors of forecasts one step ahead, those of the last lines above all.
+    misfit: Misfit,
+    /// Whether it was far outside of what the family does.
+    was_outside: bool,
+}
+
+/// What is expected of a step.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    /// With these inputs.
+    inputs: Vec<f64>,
+    /// Mean and variance of each output.
+    outputs: Vec<(f64, f64)>,
 }
 
 /// What steps and inputs mean to a model.
@@ -45,6 +66,7 @@ struct Rules {
     attributes: Vec<Attribute>,
     /// For each input whether it comes from an attribute.
     is_known: Vec<bool>,
+    usual_misfit: f64,
 }
 
 /// One sequence, as stored.
@@ -74,7 +96,13 @@ impl AllSeries {
         let known: Vec<String> = columns.attributes.iter().flat_map(Attribute::inputs).collect();
         let is_known = columns.inputs.iter().map(|input| known.contains(input)).collect();
         let attributes = columns.attributes.clone();
-        let rules = Rules { step: time_step(model), is_pulse, attributes, is_known };
+        let rules = Rules {
+            step: time_step(model),
+            is_pulse,
+            attributes,
+            is_known,
+            usual_misfit: model.usual_misfit,
+        };
         Ok(Self { follower: model.follower(online)?, rules, seed, by_name: BTreeMap::new() })
     }
 
@@ -156,14 +184,24 @@ impl Series {
         let inputs = rules.all_inputs(&seen.inputs, &known);
         self.tracker.check(&seen.outputs, &inputs)?;
         for _ in 0..missed {
-            let before = self.at.inputs.iter().zip(&rules.is_pulse);
-            let before: Vec<f64> = before.map(|(&u, &is_pulse)| if is_pulse { 0.0 } else { u }).collect();
-            self.tracker.observe(&vec![f64::NAN; seen.outputs.len()], &before)?;
+            let between = rules.without_a_line(&self.at.inputs);
+            self.tracker.observe(&vec![f64::NAN; seen.outputs.len()], &between)?;
+        }
+        let is_first = self.tracker.n_observed_steps() == 0;
+        if is_first {
+            self.at.log_evidence = Some(0.0);
+        }
+        // Only then are there draws that a restored tracker has as well.
+        if is_first || missed > 0 {
+            self.expect(inputs.clone())?;
         }
         self.tracker.observe(&seen.outputs, &inputs)?;
+        self.judge(seen, &inputs, rules);
         self.at.take(seen, self.tracker.n_observed_steps() - 1);
         (self.at.inputs, self.at.known) = (inputs, known);
+        self.expect(rules.next_inputs(seen, &self.at))?;
         let mut answer = self.posterior();
+        self.tell_misfit(seen, asked, &mut answer);
         if missed > 0 {
             answer["missed"] = json!(missed);
         }
@@ -184,6 +222,53 @@ impl Series {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Adds what this line says about how far the sequence is from members, once it was taken.
+    ///
+    /// ```text
+    /// Σ_d e_d² = Σ_d (y_d − m_d)² / v_d                                              inputs as they were expected
+    ///          ≈ −2 (log p(y_{1:t}) − log p(y_{1:t−1})) − Σ_d log 2π v_d              others
+    /// ```
+    /// m and v were forecast before the line came: a snapshot keeps no draws to forecast from once its inputs are known.
+    fn judge(&mut self, seen: &Observation, inputs: &[f64], rules: &Rules) {
+        let values = seen.outputs.iter().zip(&self.at.expected.outputs).filter(|(y, _)| !y.is_nan());
+        let n = values.clone().count();
+        let now = self.tracker.log_evidence();
+        let squares = if inputs == self.at.expected.inputs {
+            Some(values.map(|(y, (mean, variance))| (y - mean).powi(2) / variance).sum())
+        } else {
+            let entropy: f64 = values.map(|(_, (_, variance))| (TAU * variance).ln()).sum();
+            let left =
+                |before: f64| now.map_or(f64::INFINITY, |now| (-2.0 * (now - before) - entropy).max(0.0));
+            self.at.log_evidence.map(left)
+        };
+        if let Some(squares) = squares {
+            self.at.misfit = self.at.misfit.then(KEPT, (squares, n), rules.usual_misfit);
+        }
+        self.at.log_evidence = now;
+    }
+
+    /// What is expected of the next step with these inputs.
+    fn expect(&mut self, inputs: Vec<f64>) -> Result<()> {
+        let row = (!inputs.is_empty()).then(|| Signal::new(1, inputs.len(), inputs.clone())).transpose()?;
+        let forecast = self.tracker.forecast(1, row.as_ref())?;
+        let outputs = forecast.mean().into_iter().zip(forecast.variance()).collect();
+        self.at.expected = Expected { inputs, outputs };
+        Ok(())
+    }
+
+    /// Says how large errors are, and once on stderr when they become so large that the sequence is no member.
+    fn tell_misfit(&mut self, seen: &Observation, asked: &Arguments, answer: &mut Value) {
+        answer["misfit"] = json!(self.at.misfit.size());
+        let is_outside = self.at.misfit.is_far_outside();
+        if is_outside {
+            answer["far_outside"] = json!(OUTSIDE);
+            if !self.at.was_outside {
+                asked.common.say(format_args!("note: series `{}`: {OUTSIDE}", seen.series));
+            }
+        }
+        self.at.was_outside = is_outside;
     }
 
     /// What is known of the code.
@@ -259,6 +344,19 @@ impl Rules {
             false => {
                 bail!("`attributes`: others than in the first line; they do not change within a sequence")
             }
+        }
+    }
+
+    /// Inputs of a step that has no line, after these.
+    fn without_a_line(&self, inputs: &[f64]) -> Vec<f64> {
+        inputs.iter().zip(&self.is_pulse).map(|(&u, &is_pulse)| if is_pulse { 0.0 } else { u }).collect()
+    }
+
+    /// Inputs of the next step, as far as anybody knows.
+    fn next_inputs(&self, seen: &Observation, at: &Standing) -> Vec<f64> {
+        match seen.future.as_ref().and_then(|future| future.get(..seen.inputs.len())) {
+            Some(next) => self.all_inputs(next, &at.known),
+            None => self.without_a_line(&at.inputs),
         }
     }
 
