@@ -48,7 +48,11 @@ pub use format::Format;
 pub use lock::Lock;
 pub use note::Note;
 pub use problem::{DataError, Place, Problem};
-pub use read::{Columns, ReadFamily, ReadOptions, Resample, ResampleMethod, read_family, read_family_from};
+#[cfg(feature = "arrow")]
+pub use read::read_family_from_batches;
+pub use read::{
+    Columns, ReadFamily, ReadOptions, Resample, ResampleMethod, columns_of, read_family, read_family_from,
+};
 pub use shown::{shown, spelled_out};
 pub use time::{Step, Time, TimeAxis, TimeKind};
 pub use write::{Column, Table, TableWriter, family_table, write_family, write_table, write_table_to};

@@ -1,13 +1,12 @@
 //! Made-up sequences: the inputs in a file that they answer to, with their times, or none; and the family that they become.
 
 use super::known::find;
-use super::observed::columns;
 use crate::options::Common;
 use crate::usage::{UsageError, count};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use mtds::{Family, Model, Sequence, Signal};
-use mtds_data::{Format, ReadFamily, ReadOptions, Time, TimeAxis, read_family};
+use mtds_data::{Format, ReadFamily, ReadOptions, Time, TimeAxis, columns_of, read_family};
 use std::path::{Path, PathBuf};
 
 /// Inputs of made-up sequences, and their length.
@@ -106,7 +105,7 @@ impl Inputs<'_> {
 impl InputsFile {
     /// Reads nothing but the inputs: the file may have outputs, and need not.
     fn read(path: &Path, model: &Model, common: &Common) -> Result<Self> {
-        let learned = columns(model);
+        let learned = columns_of(model);
         let options = ReadOptions { series: learned.series, time: learned.time, ..ReadOptions::default() };
         let is_npz = Format::of(path)? == Format::Npz;
         let options = match is_npz {

@@ -4,8 +4,8 @@ use crate::interrupt::Interrupt;
 use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
-use mtds::{DataColumns, Family, Model, Signal};
-use mtds_data::{ReadFamily, Step};
+use mtds::{Family, Model, Signal};
+use mtds_data::{ReadFamily, columns_of};
 use rayon::prelude::*;
 
 /// Sequences between two looks at progress and interrupt: enough for all threads, few enough to hold.
@@ -16,53 +16,10 @@ const BATCH: usize = 64;
 /// # Errors
 /// A file that cannot be read as a family, lacks a column that the model needs, or has other time steps.
 pub(super) fn read(source: &Source, model: &Model, common: &Common) -> Result<ReadFamily> {
-    let read = source.read(&source.columns().or(columns(model)))?;
+    let read = source.read(&source.columns().or(columns_of(model)))?;
     common.say_notes(&read.notes);
-    check(source, model, &read, common)?;
+    common.say_notes(read.check_suits(model, &source.data)?.as_slice());
     Ok(read)
-}
-
-/// Outputs, inputs and time step as the model knows them, by name.
-fn check(source: &Source, model: &Model, read: &ReadFamily, common: &Common) -> Result<()> {
-    let (path, family) = (source.data.display(), &read.family);
-    let listed = |names: &[String]| if names.is_empty() { "none".into() } else { names.join(", ") };
-    for (kind, expected, found) in [
-        ("outputs", &model.columns.outputs, family.output_names()),
-        ("inputs", &model.columns.inputs, family.input_names()),
-    ] {
-        // A model without inputs passes over whatever looks like one.
-        let wanted = kind == "outputs" || !expected.is_empty();
-        if wanted && expected != found {
-            bail!(
-                "{path}: expected the {kind} {}, as the model has, in this order; found {}; name them with --{kind}",
-                listed(expected),
-                listed(found)
-            );
-        }
-    }
-    let Some(step) = &model.time_step else {
-        common.say(format_args!(
-            "note: the model does not say how long its steps are; those of {path} are taken to be the same"
-        ));
-        return Ok(());
-    };
-    let found = read.time.step.to_string();
-    match step.parse::<Step>().ok().and_then(|step| step.is_as_long_as(&read.time.step)) {
-        Some(true) => {}
-        Some(false) => bail!(
-            "{path}: expected steps of {step}, as the model was learned with, found steps of {found}\n  try: --resample {step}, \
-             or a model of data with steps of {found}"
-        ),
-        None => common.say(format_args!(
-            "note: {path}: the model was learned with steps of {step}, these are steps of {found}; they are taken to be the same"
-        )),
-    }
-    Ok(())
-}
-
-/// Which columns the model was learned from; labels are left out, new data need none.
-pub(super) fn columns(model: &Model) -> DataColumns {
-    DataColumns { label: None, ..model.columns.clone() }
 }
 
 /// The inputs of sequence `i` that the model takes.

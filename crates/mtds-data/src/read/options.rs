@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use mtds::DataColumns;
+
 use crate::format::Format;
 use crate::time::Step;
 
@@ -24,6 +26,41 @@ pub struct ReadOptions {
     pub resample: Option<Resample>,
     /// The format, where the name of the file does not tell it.
     pub format: Option<Format>,
+}
+
+impl ReadOptions {
+    /// The options by which the columns are found that a person, a file of settings or a model names.
+    ///
+    /// # Errors
+    /// [`mtds::Error::Setting`] for `resample` that is no step, and `resample_by` that is no way to do it.
+    pub fn by(columns: &DataColumns) -> mtds::Result<Self> {
+        Ok(Self {
+            series: columns.series.clone(),
+            time: columns.time.clone(),
+            label: columns.label.clone(),
+            outputs: columns.outputs.clone(),
+            inputs: columns.inputs.clone(),
+            resample: Resample::named(columns.resample.as_deref(), columns.resample_by.as_deref())?,
+            ..Self::default()
+        })
+    }
+}
+
+impl Resample {
+    /// From a step such as `0.5` or `15min`, if there is one, and `mean` or `linear`; `mean` where nothing is said.
+    fn named(step: Option<&str>, by: Option<&str>) -> mtds::Result<Option<Self>> {
+        let wrong = |name: &str, why| mtds::Error::Setting { name: name.into(), why };
+        let method = match by {
+            None | Some("mean") => ResampleMethod::Mean,
+            Some("linear") => ResampleMethod::Linear,
+            Some(other) => {
+                return Err(wrong("resample_by", format!("found `{other}`; expected mean or linear")));
+            }
+        };
+        let Some(text) = step else { return Ok(None) };
+        let step = text.parse().map_err(|why| wrong("resample", format!("`{text}` is no step: {why}")))?;
+        Ok(Some(Self { step, method }))
+    }
 }
 
 /// How to bring rows to steps of one length; the first row of a sequence is its first step.
