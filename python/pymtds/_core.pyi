@@ -4,6 +4,19 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "VERSION",
+    "Family",
+    "Fitting",
+    "Forecast",
+    "Model",
+    "Posterior",
+    "Table",
+    "Tracker",
+    "panic_for_tests",
+    "settings",
+]
+
 _Array = npt.NDArray[np.float64]
 _Progress = Callable[[str, int, int, int, int, float | None], Any]
 

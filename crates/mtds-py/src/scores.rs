@@ -5,9 +5,9 @@ use crate::model::check_columns;
 use crate::table::Table;
 use crate::work::{Heard, Watch};
 use mtds::evaluate::{
-    Baseline, BaselineSettings, Estimate, Evaluated, Forecaster, Origins, ScoreRow, Seen, evaluate,
+    Baseline, BaselineSettings, Estimate, Evaluated, Forecaster, Origin, Origins, ScoreRow, Seen, evaluate,
 };
-use mtds::{Family, Model};
+use mtds::{Family, Forecast, Model};
 use mtds_data::Column;
 use pyo3::PyResult;
 
@@ -50,6 +50,18 @@ pub(crate) fn baselines(names: &[String], has_training: bool) -> PyResult<Vec<Ba
     }
 }
 
+/// A forecaster that refuses the next sequence once the caller wants it to end: between two sequences, not between two batches.
+struct Stoppable<'a>(&'a dyn Forecaster, &'a Watch);
+
+impl Forecaster for Stoppable<'_> {
+    fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> mtds::Result<Vec<Forecast>> {
+        match self.1.is_asked_to_stop() {
+            true => Err(mtds::Error::Stopped),
+            false => self.0.forecasts(family, i, origins),
+        }
+    }
+}
+
 /// A row per origin and method.
 ///
 /// # Errors
@@ -78,7 +90,7 @@ pub(crate) fn table(
     let every: Vec<usize> = (0..family.n_seq()).collect();
     let all = every.len() as u64;
     let score = |name: &str, forecaster: &dyn Forecaster| {
-        evaluate((name, forecaster), (family, &every), &origins, &mut |done| {
+        evaluate((name, &Stoppable(forecaster, watch)), (family, &every), &origins, &mut |done| {
             watch.hear(Heard { stage: "forecasting", done: done as u64, all, part: (0, 1), bound: None })
         })
     };
