@@ -174,7 +174,7 @@ check_python() {
     fi
     $install -r python/tests/requirements.txt &
     others=$!
-    "$environment/bin/maturin" build --profile test --locked --out "$environment/wheels"
+    "$environment/bin/maturin" build --profile test --features like-tests --locked --out "$environment/wheels"
     wait "$others"
     $install "$environment"/wheels/*.whl
     "$environment/bin/ruff" check python
