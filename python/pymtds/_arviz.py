@@ -16,7 +16,7 @@ def of_posterior(posterior: Posterior) -> Any:
 
     draws = np.moveaxis(posterior.draws, 0, 2)
     weights = np.moveaxis(posterior.log_weights, 0, 2)
-    groups = {"posterior": {"z": draws}, "sample_stats": {"log_weight": weights}}
+    groups: dict[str, Any] = {"posterior": {"z": draws}, "sample_stats": {"log_weight": weights}}
     coords = {"series": posterior.ids, "code": [f"z{k + 1}" for k in range(draws.shape[-1])]}
     dims = {"z": ["series", "code"], "log_weight": ["series"]}
     if int(arviz.__version__.split(".")[0]) >= 1:

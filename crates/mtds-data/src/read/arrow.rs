@@ -55,6 +55,7 @@ fn collect_batch(
     for &at in needed {
         columns[at] = Some(Values::of(batch.column(flat[at])));
     }
+    collector.reserve(batch.num_rows());
     for index in 0..batch.num_rows() {
         *row += 1;
         collector

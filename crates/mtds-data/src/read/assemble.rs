@@ -131,13 +131,15 @@ fn on_grid(
     notes: &mut Vec<Note>,
 ) -> Result<Steps> {
     let entries = ordered.entries(i);
-    let places = &grid.places[ordered.bounds[i]..ordered.bounds[i + 1]];
-    note_gaps(data, used, entries, places, notes)?;
-    let n_time = places[places.len() - 1] + 1;
+    let n_time = grid.n_time(ordered, i);
+    let place = |k: usize| grid.place(ordered, i, k);
+    if n_time > entries.len() {
+        note_gaps(data, used, entries, &(0..entries.len()).map(place).collect::<Vec<_>>(), notes)?;
+    }
     let mut outputs = vec![f64::NAN; n_time * used.outputs.len()];
     let mut inputs = Vec::with_capacity(n_time * used.inputs.len());
-    for (&entry, &place) in entries.iter().zip(places) {
-        let row = &mut outputs[place * used.outputs.len()..][..used.outputs.len()];
+    for (k, &entry) in entries.iter().enumerate() {
+        let row = &mut outputs[place(k) * used.outputs.len()..][..used.outputs.len()];
         row.iter_mut().zip(values(data, entry, &used.outputs)).for_each(|(to, from)| *to = from);
         inputs.extend(values(data, entry, &used.inputs));
     }
