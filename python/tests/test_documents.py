@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -34,6 +35,16 @@ def test_the_tour_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "docs/python.md", "exec"), {})
     assert (tmp_path / "decays-model" / "config.json").exists()
+
+
+@pytest.mark.parametrize("name", ["patients", "styles"])
+def test_the_notebooks_run(name):
+    notebook = json.loads((REPOSITORY / "docs" / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))
+    known: dict = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), f"{name}.ipynb {cell['id']}", "exec"), known)
+    assert known["model"]._repr_html_()
 
 
 def test_no_file_is_long():
