@@ -50,7 +50,8 @@ class Family:
 
         `series`, `time` and `label` are the columns of ids, times and labels (by default `series`, `t` and `label`);
         outputs are those named, else `y`, `y1`, `y_left`, …, else all that hold numbers; inputs are those named, else `u`, `u1`,
-        …. An output that is null or NaN is missing. `resample` brings irregular times to steps of this length, such as
+        …, and columns of text that are named are categories, one for each sequence. An output that is null or NaN is missing. Irregular
+        times lie on a grid with gaps, of which `notes` tell; `resample` brings times to steps of this length instead, such as
         `"15min"`, by `"mean"` or `"linear"`.
         """
         columns = columns_of(series, time, label, outputs, inputs, resample, resample_by)

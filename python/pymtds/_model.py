@@ -75,7 +75,7 @@ class Model:
         """Forecast every sequence of a frame: the `horizon` steps after its last, or after its first `seen`.
 
         Without a horizon it goes as far as the frame does beyond what is seen. Where the model has inputs, rows at the end with
-        inputs and no outputs are the future. `level` are central intervals in percent, `quantiles` probabilities, `draws` random
+        inputs and no outputs are the future; inputs that do not change within a sequence need none. `level` are central intervals in percent, `quantiles` probabilities, `draws` random
         futures. `method` is how codes are inferred: `adais`, `nuts`, `map` or `amortised`.
 
         >>> forecast = model.forecast(family_frame, horizon=3, level=[80])
@@ -188,7 +188,8 @@ class Model:
     ) -> Array:
         """Make sequences: of codes that are given, of members, or of codes that are drawn; sequences × steps × outputs.
 
-        `inputs`, steps × inputs, drive all of them; without `n_time` they say how long. `noise` adds observation noise.
+        `inputs`, steps × inputs, drive all of them; without `n_time` they say how long. Where inputs do not change within a sequence, one
+        step of them is enough. `noise` adds observation noise.
 
         >>> model.generate(40, sample=3).shape
         (3, 40, 1)
@@ -256,8 +257,13 @@ class Model:
 
     @property
     def input_names(self) -> list[str]:
-        """Names of the inputs."""
+        """Names of the inputs; categories as their indicators, such as `diet=oats`."""
         return self._core.input_names
+
+    @property
+    def attributes(self) -> dict[str, list[str]]:
+        """Input columns that do not change within a sequence, with the levels of categories; numbers have none."""
+        return dict(self._core.attributes)
 
     @property
     def d_code(self) -> int:

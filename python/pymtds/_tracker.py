@@ -73,7 +73,7 @@ class Tracker:
         quantiles: Sequence[float] = (),
         inputs: npt.ArrayLike | None = None,
     ) -> TrackedForecast:
-        """Forecast the next steps; `inputs` are those of these steps, where the model has inputs."""
+        """Forecast the next steps; `inputs` are those of these steps, where the model has inputs that change."""
         levels = Levels(level, quantiles)
         future = None if inputs is None else _rows(inputs, self._sizes[1], "inputs")
         mean, sd, found = self._core.forecast(horizon, levels.probabilities, future)

@@ -11,7 +11,7 @@ from pymtds._errors import DataError, Error, SettingError
 from pymtds._family import Family
 from pymtds._fit import fit
 from pymtds._frames import Frame
-from pymtds._model import Model
+from pymtds._model import ColumnNames, Model
 from pymtds._settings import Settings
 
 __all__ = ["MTDS"]
@@ -59,7 +59,7 @@ class MTDS:
         others = [name for name in _columns(df) if name not in self._names]
         self._inputs = others if X_cols is None else list(X_cols)
         self._df = df
-        self.model = fit(self._family(df), seed=self.seed, threads=self.threads, **self.settings)
+        self.model = fit(Family(df, **self._named(df)), seed=self.seed, threads=self.threads, **self.settings)
         return self
 
     def predict(
@@ -72,14 +72,19 @@ class MTDS:
         """Forecast `h` steps of the sequences that were learned from, or of new ones; `X_df` has the inputs of these steps."""
         model = self._learned()
         df = self._df if new_df is None else new_df
-        if self._inputs:
+        if self._inputs and not (X_df is None and model._core.has_attributes_only):
             if X_df is None:
                 raise DataError(
                     f"expected X_df with {', '.join(self._inputs)} of the next {h} steps, found nothing"
                 )
             df = self._with_future(df, X_df)
         found = model.forecast(
-            self._family(df), h, level=() if level is None else level, seed=self.seed, threads=self.threads
+            df,
+            h,
+            level=() if level is None else level,
+            seed=self.seed,
+            threads=self.threads,
+            **self._named(df),
         )
         return self._renamed(found.frame)
 
@@ -154,12 +159,12 @@ class MTDS:
             raise Error("nothing was learned yet; call fit first")
         return self.model
 
-    def _family(self, df: Frame) -> Family:
+    def _named(self, df: Frame) -> ColumnNames:
         series, time, target = self._names
         missing = [name for name in (series, time, target) if name not in _columns(df)]
         if missing:
             raise DataError(f"frame: expected a column `{missing[0]}`, found {', '.join(_columns(df))}")
-        return Family(df, series=series, time=time, outputs=[target], inputs=self._inputs)
+        return {"series": series, "time": time, "outputs": [target], "inputs": self._inputs}
 
     def _with_future(self, df: Frame, X_df: Frame) -> Frame:
         series, time, target = self._names

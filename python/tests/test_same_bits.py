@@ -122,3 +122,41 @@ def test_transfer_is_that_of_the_program(run, tmp_path):
     assert model.transfer(frame, content="a", style="d").reshape(-1).tolist() == theirs
     with pytest.raises(pymtds.SettingError, match="all style"):
         pymtds.fit(rows(), **SETTINGS).transfer(rows(), content="a", style="b")
+
+
+def with_attributes() -> pl.DataFrame:
+    """The family at irregular times, with a category and a number for each sequence."""
+    letters = pl.col("series").replace_strict({name: i for i, name in enumerate("abcdef")})
+    kept = (pl.col("t") < 3) | ((pl.col("t") * 7 + letters) % 5 != 0)
+    frame = rows().filter(kept)
+    return frame.with_columns(
+        diet=pl.when(letters % 2 == 0).then(pl.lit("hay")).otherwise(pl.lit("oats")), dose=letters * 0.5
+    )
+
+
+def test_what_does_not_change_within_a_sequence_and_irregular_times_are_as_the_program_has_them(
+    run, tmp_path
+):
+    frame = with_attributes()
+    frame.write_csv(tmp_path / "family.csv")
+    words = ("--inputs", "diet,dose", "--code", "1", "--effort", "0.02", "-q")
+    run("fit", "family.csv", "-o", "theirs", *words)
+    model = pymtds.fit(frame, inputs=["diet", "dose"], **SETTINGS)
+    model.save(tmp_path / "ours")
+    for path in (tmp_path / "theirs").iterdir():
+        assert (tmp_path / "ours" / path.name).read_bytes() == path.read_bytes(), path.name
+    assert model.attributes == {"diet": ["hay", "oats"], "dose": []}
+    assert model.input_names == ["diet=oats", "dose"]
+    # One member alone, of the level that is not the first, without a row for the future.
+    model = pymtds.load(tmp_path / "theirs")
+    new = frame.filter(pl.col("series") == "b")
+    new.write_csv(tmp_path / "new.csv")
+    said = run("forecast", "theirs", "new.csv", "--horizon", "4", "-q")
+    found = model.forecast(new, horizon=4).frame
+    assert found["mean"].to_list() == pl.read_csv(io.StringIO(said))["mean"].to_list()
+    tracker = model.track()
+    tracker.observe([[1.0], [0.9]], [[1.0, 0.5], [1.0, 0.5]])
+    held, given = tracker.forecast(3), tracker.forecast(3, inputs=[[1.0, 0.5]] * 3)
+    assert held.mean.shape == given.mean.shape == (3, 1)
+    with pytest.raises(pymtds.DataError, match="corn"):
+        model.forecast(new.with_columns(diet=pl.lit("corn")), horizon=4)

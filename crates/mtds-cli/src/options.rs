@@ -1,12 +1,13 @@
 //! Options that many verbs have: those of every verb, the family that is read, and how posteriors are found.
 
+use crate::advice::option_beside;
 use crate::output::{document_text, print};
 use crate::progress::Display;
 use crate::usage::{Refusal, UsageError, value};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use mtds::{DataColumns, Method, Model};
-use mtds_data::{Format, Note, ReadFamily, ReadOptions, spelled_out};
+use mtds_data::{Format, Note, ReadFamily, ReadOptions, Step, spelled_out};
 use serde_json::Value;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -79,7 +80,10 @@ impl Common {
 
     /// What is odd about a file, unless asked to be quiet.
     pub fn say_notes(&self, notes: &[Note]) {
-        notes.iter().for_each(|note| self.say(format_args!("note: {note}")));
+        for note in notes {
+            let option = option_beside(note).map_or(String::new(), |option| format!("; {option}"));
+            self.say(format_args!("note: {note}{option}"));
+        }
     }
 
     /// Prints the result, as a document where that was asked for. Names from files are in the text: what a terminal would obey is spelled out.
@@ -123,11 +127,11 @@ pub struct Source {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub outputs: Vec<String>,
 
-    /// Input columns [default: those that begin with u]
+    /// Input columns; text is categories, one for each sequence [default: those that begin with u]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub inputs: Vec<String>,
 
-    /// Bring irregular times to steps of this length, e.g. 0.5, or 15min for dates
+    /// Bring times to steps of this length, e.g. 0.5, or 15min for dates [default: their own, else a grid that nearly all rows lie on]
     #[arg(long, value_name = "STEP", help_heading = "Columns")]
     pub resample: Option<String>,
 
@@ -164,6 +168,8 @@ impl Source {
             label: self.label.clone(),
             outputs: self.outputs.clone(),
             inputs: self.inputs.clone(),
+            attributes: vec![],
+            pulses: vec![],
             resample: self.resample.clone(),
             resample_by: self.resample_by.and_then(by),
         }
@@ -178,15 +184,15 @@ impl Source {
             let problem = "expected the format of what comes on stdin, found nothing";
             return Err(UsageError::new("--format", problem, "--format csv, or the name of a file"));
         }
-        options_by(&self.columns()).map(drop)
+        options_by(&self.columns(), None).map(drop)
     }
 
-    /// Reads the family by these columns.
+    /// Reads the family by these columns, at the steps of a model where it has some.
     ///
     /// # Errors
     /// A step that does not exist; a file that cannot be read as a family, with row and column.
-    pub fn read(&self, columns: &DataColumns) -> Result<ReadFamily> {
-        let options = ReadOptions { format: self.format, ..options_by(columns)? };
+    pub fn read(&self, columns: &DataColumns, step: Option<Step>) -> Result<ReadFamily> {
+        let options = ReadOptions { format: self.format, ..options_by(columns, step)? };
         match (self.data == Path::new("-"), self.format) {
             (true, Some(format)) => {
                 let stdin = std::io::stdin().lock();
@@ -197,12 +203,12 @@ impl Source {
     }
 }
 
-/// How a file with these columns is read; a file of settings may name them, too.
+/// How a file with these columns is read, at the steps of a model where it has some; a file of settings may name columns, too.
 ///
 /// # Errors
 /// A step or a way to resample that does not exist.
-pub fn options_by(columns: &DataColumns) -> Result<ReadOptions, UsageError> {
-    ReadOptions::by(columns).map_err(|error| match error {
+pub fn options_by(columns: &DataColumns, step: Option<Step>) -> Result<ReadOptions, UsageError> {
+    ReadOptions::by(columns, step).map_err(|error| match error {
         mtds::Error::Setting { name, why } if name == "resample_by" => {
             UsageError::new("--resample-by", why, "mean")
         }

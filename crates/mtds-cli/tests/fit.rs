@@ -166,12 +166,15 @@ fn data_that_cannot_be_learned_from_are_named_by_row() {
 #[test]
 fn the_option_that_helps_with_a_file_is_named() {
     for (name, text, option) in [
-        ("uneven.csv", "series,t,y\na,0,1\na,1,2\na,2,1\na,3.5,1\n", "--resample 0.5,"),
+        (
+            "bursts.csv",
+            "series,t,y\na,0,1\na,0.013,2\na,0.0271,1\na,1e9,1\na,1000000000.017,2\n",
+            "--resample ",
+        ),
         ("twice.csv", "series,t,y\na,0,1\na,0,2\na,1,1\n", "--series COLUMN"),
         ("columns.csv", "who,t,y\na,0,1\n", "--series COLUMN"),
         ("hours.csv", "series,hour,y\na,0,1\n", "--time COLUMN"),
         ("table.dat", "series,t,y\na,0,1\n", "--format csv"),
-        ("inputs.csv", "series,t,y,u\na,0,1,1\na,1,2,1\na,4,1,1\n", "--resample-by linear"),
     ] {
         let folder = folder_with(name, text);
         let said = must_fail(folder.path(), &format!("fit {name} -o model"), 1);

@@ -188,7 +188,7 @@ fn a_snapshot_that_does_not_fit_is_refused() {
     };
     let cut = text[..text.len() / 2].to_owned();
     let other = text.replacen("\"model\":\"", "\"model\":\"0", 1);
-    let version = text.replacen("mtds watch 3", "mtds watch 9", 1).replacen("\"lines\"", "\"rows\"", 1);
+    let version = text.replacen("mtds watch 4", "mtds watch 9", 1).replacen("\"lines\"", "\"rows\"", 1);
     let counts = text.replacen("\"n_values\":[3]", "\"n_values\":[3,3]", 1);
     for (bad, part) in
         [(cut, "not a snapshot"), (other, "another model"), (version, "watch 9"), (counts, "outputs")]

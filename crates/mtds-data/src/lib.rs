@@ -19,10 +19,9 @@
 //! Which column is what: `series`, `t` and `label`, or the names in [`ReadOptions`]. Outputs are the columns
 //! named there, else `y`, `y1`, `y_left`, …, else all others that hold numbers; inputs are those named, else `u`,
 //! `u1`, …. A column holds numbers if its first value is one; a later cell that is none is an error, not text.
-//! An output that is empty, NaN, NA or null is missing. Times are integers, numbers or dates in steps
-//! of one length; steps without a row are missing, and everything else about time is refused, or
-//! resampled on request. Whatever a reader noticed is in [`ReadFamily::notes`], and an error says file, row,
-//! column, what was expected, what was found and what to try.
+//! An output that is empty, NaN, NA or null is missing. Times are integers, numbers or dates. Steps without a row are missing; times that
+//! have no step of their own are put on a grid, or resampled on request. Whatever a reader noticed or did is in [`ReadFamily::notes`], and
+//! an error says file, row, column, what was expected, what was found and what to try.
 //!
 //! [`write_family`] writes what the readers read; [`write_table`] writes results, and
 //! [`TableWriter`] those that are too long to be held.
@@ -51,7 +50,8 @@ pub use problem::{DataError, Place, Problem};
 #[cfg(feature = "arrow")]
 pub use read::read_family_from_batches;
 pub use read::{
-    Columns, ReadFamily, ReadOptions, Resample, ResampleMethod, columns_of, read_family, read_family_from,
+    Columns, Moves, ReadFamily, ReadInputs, ReadOptions, Resample, ResampleMethod, columns_of, prolonged,
+    read_family, read_family_from, read_inputs, time_step_of,
 };
 pub use shown::{shown, spelled_out};
 pub use time::{Step, Time, TimeAxis, TimeKind};

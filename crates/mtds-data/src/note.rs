@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::read::Resample;
+use mtds::parts::Attribute;
+
+use crate::read::{Moves, Resample, duration, list};
 use crate::time::Step;
 
 /// Something worth knowing about a file that could be read.
@@ -30,6 +32,14 @@ pub enum Note {
     UnknownStep,
     /// Steps whose length cannot be compared with that of a model's.
     OtherKindOfStep { expected: String, found: String },
+    /// Times without a step of their own, and the grid that they were put on.
+    Irregular { step: Step, moves: Moves },
+    /// Times that were put on the steps of a model.
+    OnSteps { step: Step, moves: Moves },
+    /// Inputs that do not change within a sequence.
+    Attributes { attributes: Vec<Attribute> },
+    /// Inputs at steps without a row: those that keep the value of the row before, and those that are 0.
+    FilledInputs { n_steps: usize, held: Vec<String>, zero: Vec<String> },
     /// Rows that were not in order of time.
     Unsorted { series: String, row: u64 },
 }
@@ -39,6 +49,17 @@ impl fmt::Display for Note {
         let mut text = String::new();
         self.say(&mut text)?;
         f.write_str(&crate::shown(&text))
+    }
+}
+
+impl Moves {
+    fn say(&self, step: Step, f: &mut dyn fmt::Write) -> fmt::Result {
+        let (mean, most) = (duration(step, self.mean), duration(step, self.most));
+        write!(f, "{} moved, by {mean} on average and {most} at most", self.n_moved)?;
+        match self.n_merged {
+            0 => Ok(()),
+            n => write!(f, "; {n} fell on a step with another and were averaged"),
+        }
     }
 }
 
@@ -82,6 +103,54 @@ impl Note {
                 f,
                 "the model was learned with steps of {expected}, these are steps of {found}; they are taken to be the same"
             ),
+            Self::Irregular { step, moves } => {
+                write!(
+                    f,
+                    "times are irregular; {} row(s) lie on {} step(s) of {step}, outputs are missing at the others. ",
+                    moves.n_rows, moves.n_steps
+                )?;
+                match moves.n_moved {
+                    0 => write!(f, "It is the longest step that divides all gaps, so that no row is moved"),
+                    _ => {
+                        write!(
+                            f,
+                            "No step that divides all gaps is long enough, so each row was put to its nearest step: "
+                        )?;
+                        moves.say(*step, f)
+                    }
+                }
+            }
+            Self::OnSteps { step, moves } => {
+                write!(
+                    f,
+                    "{} row(s) lie on {} step(s) of {step}, as the model was learned with; outputs are missing at the others",
+                    moves.n_rows, moves.n_steps
+                )?;
+                if moves.n_moved > 0 {
+                    write!(f, ". Each was put to its nearest step: ")?;
+                    moves.say(*step, f)?;
+                }
+                Ok(())
+            }
+            Self::Attributes { attributes } => {
+                let one = |of: &Attribute| match of.levels.as_slice() {
+                    [] => format!("`{}`", of.column),
+                    levels => format!("`{}` ({})", of.column, levels.join(", ")),
+                };
+                let all: Vec<String> = attributes.iter().map(one).collect();
+                write!(f, "known once for each sequence: {}", all.join(", "))
+            }
+            Self::FilledInputs { n_steps, held, zero } => {
+                write!(f, "inputs at {n_steps} step(s) without a row: ")?;
+                if !held.is_empty() {
+                    write!(f, "{} as in the row before", list(held))?;
+                }
+                let and = if held.is_empty() { "" } else { "; " };
+                match zero.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, "{and}{} 0, as they come in single rows", list(zero)),
+                }
+            }
             Self::Unsorted { series, row } => {
                 write!(
                     f,

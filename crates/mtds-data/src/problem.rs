@@ -98,6 +98,10 @@ pub enum Problem {
     #[error("expected output columns, `y`, `y1`, … or any with numbers; found {found}; name the outputs")]
     NoOutputs { found: String },
 
+    /// Inputs were asked for, and there are none.
+    #[error("expected inputs, found none")]
+    NoInputs,
+
     /// A row with too few or too many cells.
     #[error(
         "expected {expected} cells as in the header, found {found}; look for a missing quote or separator"
@@ -117,6 +121,32 @@ pub enum Problem {
         "expected a number, found nothing; inputs cannot be missing: fill them in, or leave the column out"
     )]
     MissingInput,
+
+    /// A sequence without the value of an attribute.
+    #[error(
+        "expected a value in some row of sequence `{series}`, found none; fill it in, or leave the column out"
+    )]
+    MissingAttribute { series: String },
+
+    /// An attribute with two values.
+    #[error(
+        "expected `{expected}` of sequence `{series}` as in row {first_row}, found `{found}`; categories, and whatever a model knows as \
+         such, do not change within a sequence"
+    )]
+    AttributeChanges { series: String, expected: String, first_row: u64, found: String },
+
+    /// A category that a model does not know.
+    #[error(
+        "expected one of {known}, as the model was learned with, found `{found}` of sequence `{series}`; learn a model that knows it"
+    )]
+    UnknownCategory { series: String, found: String, known: String },
+
+    /// An attribute that is a name.
+    #[error(
+        "expected what several sequences have in common, found {n_values} different values of {n_seq} sequences, which \
+         tells them apart and nothing else; leave the column out"
+    )]
+    NamesSequences { n_values: usize, n_seq: usize },
 
     /// A row that does not say to which sequence it belongs.
     #[error("expected the name of a sequence, found nothing; name it, or delete the row")]
@@ -142,10 +172,15 @@ pub enum Problem {
     /// Times are not steps of one length.
     #[error(
         "expected steps of one length, {expected} as mostly here, found one of {found} in sequence `{series}`, from row \
-         {before_row}; resample to a step, by mean or linearly{}",
-        .divisor.as_ref().map_or(String::new(), |step| format!(": {step} divides all of them"))
+         {before_row}, and no grid on which nearly all rows have a step of their own; resample to a step, by mean or linearly"
     )]
-    Irregular { series: String, expected: String, found: String, before_row: u64, divisor: Option<String> },
+    Irregular { series: String, expected: String, found: String, before_row: u64 },
+
+    /// Rows do not lie at the steps that a model was learned with.
+    #[error(
+        "expected steps of {step}, as the model was learned with, found {found}; resample to its steps, or learn a model of such data"
+    )]
+    OffSteps { step: String, found: String },
 
     /// A gap that would fill the memory.
     #[error(
@@ -153,13 +188,6 @@ pub enum Problem {
          {before_row}; correct the time, or give the parts names of their own"
     )]
     HugeGap { series: String, n_steps: u64, before_row: u64 },
-
-    /// Rows are missing, and with them inputs.
-    #[error(
-        "expected inputs at every step, found {n_steps} step(s) missing in sequence `{series}` after row \
-         {before_row}; add the rows, leave the inputs out, or resample"
-    )]
-    GapInInputs { series: String, n_steps: u64, before_row: u64 },
 
     /// A sequence with two labels.
     #[error(

@@ -7,8 +7,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use mtds::Inputs;
 use mtds_data::{
-    Error, Format, Note, Problem, ReadFamily, ReadOptions, Resample, ResampleMethod, Result, Step, TimeKind,
-    read_family, read_family_from,
+    Error, Format, Moves, Note, Problem, ReadFamily, ReadOptions, Resample, ResampleMethod, Result, Step,
+    TimeKind, read_family, read_family_from,
 };
 
 fn read_with(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<ReadFamily> {
@@ -304,25 +304,141 @@ fn a_duplicate_time_is_refused_with_both_rows() {
     );
 }
 
-/// What is proposed keeps every row where a step can: median gaps were proposed, which throw rows together.
+/// One sequence with these times, read as it is.
+fn at_times(times: &[&str], options: &ReadOptions) -> Result<ReadFamily> {
+    let rows: String = times.iter().enumerate().map(|(i, t)| format!("a,{t},{i}\n")).collect();
+    read_with(format!("series,t,y\n{rows}"), options)
+}
+
+fn irregular(read: &ReadFamily) -> (String, Moves) {
+    match read.notes.as_slice() {
+        [Note::Irregular { step, moves }] => (step.to_string(), *moves),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
-fn the_proposed_step_divides_the_gaps_where_one_does() {
-    let proposed = |times: &[&str]| {
-        let rows: String = times.iter().map(|t| format!("a,{t},1\n")).collect();
-        let problem = refused(read(format!("series,t,y\n{rows}")), "a.csv, row");
-        let Problem::Irregular { divisor, .. } = problem else { panic!("{problem}") };
-        divisor
+fn irregular_times_lie_on_the_longest_step_that_divides_all_gaps() {
+    for (times, step, n_steps) in [
+        (["0", "0.25", "0.5", "1", "2", "3.5", "5", "7", "9", "12", "24"].as_slice(), "0.25", 97),
+        (&["0", "4", "8", "11", "15"], "1", 16),
+        (&["0", "1", "3", "7", "15"], "1", 16),
+        (&["0", "6", "15", "24"], "3", 9),
+        (&["0.1", "0.3", "0.4", "0.8"], "0.1", 8),
+        (&["0", "1", "2", "3", "3.4"], "0.2", 18),
+        (
+            &["2024-01-01T00:00:00", "2024-01-01T00:10:00", "2024-01-01T00:25:00", "2024-01-01T00:45:00"],
+            "5min",
+            10,
+        ),
+    ] {
+        let read = at_times(times, &ReadOptions::default()).unwrap();
+        let (found, moves) = irregular(&read);
+        assert_eq!(
+            (found.as_str(), moves.n_steps, moves.n_moved, moves.n_merged),
+            (step, n_steps, 0, 0),
+            "{times:?}"
+        );
+        assert_eq!(read.time.step.to_string(), step);
+        let outputs = outputs(&read, 0);
+        assert_eq!((outputs.len(), read.family.n_observed()), (n_steps, times.len()));
+        // Every row is where its time says.
+        for (i, time) in times.iter().enumerate() {
+            let place = outputs.iter().position(|y| *y == i as f64).expect("kept");
+            let (told, found) = (time.parse::<f64>(), read.time.format(0, place));
+            assert!(told.map_or(found == *time, |told| found.parse() == Ok(told)), "{time}: {found}");
+        }
+    }
+}
+
+/// Times of a patient that were taken by hand; 0.01 divides all gaps and would leave 99 of 100 steps empty.
+#[test]
+fn times_without_a_sensible_divisor_go_to_their_nearest_steps() {
+    let times = ["0", "0.25", "0.57", "1.12", "2.02", "3.82", "5.1", "7.03", "9.05", "12.12", "24.37"];
+    let read = at_times(&times, &ReadOptions::default()).unwrap();
+    let (step, moves) = irregular(&read);
+    assert_eq!((step.as_str(), moves.n_rows, moves.n_steps, moves.n_merged), ("0.25", 11, 98, 0));
+    assert_eq!((moves.n_moved, (moves.most * 0.25 * 100.0).round()), (9, 12.0));
+    let kept: Vec<usize> = (0..98).filter(|&k| !outputs(&read, 0)[k].is_nan()).collect();
+    assert_eq!(kept, [0, 1, 2, 4, 8, 15, 20, 28, 36, 48, 97]);
+    let said = read.notes[0].to_string();
+    for part in ["irregular", "98 step(s) of 0.25", "9 moved, by 0.07", "0.12 at most"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // One odd time among many regular ones leaves the others where they are.
+    let mut many: Vec<String> = (0..40).map(|t| t.to_string()).collect();
+    many[20] = "20.3141".into();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let (step, moves) = irregular(&at_times(&many, &ReadOptions::default()).unwrap());
+    assert_eq!((step.as_str(), moves.n_moved, moves.n_steps), ("1", 1, 40));
+}
+
+#[test]
+fn rows_that_fall_on_one_step_are_averaged_and_counted() {
+    // One row in 151 is few enough for the step to stay as long as it is.
+    let late = |t: u32| (f64::from(t) + 0.07 * (f64::from(t) * 7.3).sin()).to_string();
+    let times: Vec<String> = (0..150).map(late).collect();
+    let mut times: Vec<&str> = times.iter().map(String::as_str).collect();
+    times.push("149.2");
+    let read = at_times(&times, &ReadOptions::default()).unwrap();
+    let (_, moves) = irregular(&read);
+    assert_eq!((moves.n_merged, read.family.n_observed()), (1, 150));
+    assert_eq!(outputs(&read, 0).last(), Some(&149.5));
+    assert!(read.notes[0].to_string().contains("1 fell on a step with another"), "{}", read.notes[0]);
+}
+
+#[test]
+fn times_of_a_model_are_its_steps_or_refused() {
+    let at = |step: &str| ReadOptions { step: Some(step.parse().unwrap()), ..ReadOptions::default() };
+    let places = |times: &[&str], step: &str| -> Vec<usize> {
+        let read = at_times(times, &at(step)).unwrap();
+        assert_eq!(read.time.step.to_string(), step);
+        let outputs = outputs(&read, 0).to_vec();
+        (0..outputs.len()).filter(|&k| !outputs[k].is_nan()).collect()
     };
-    assert_eq!(
-        proposed(&["0", "0.25", "0.5", "1", "2", "3.5", "5", "7", "9", "12", "24"]).as_deref(),
-        Some("0.25")
+    assert_eq!(places(&["0", "2", "4", "6"], "1"), [0, 2, 4, 6]);
+    assert_eq!(places(&["0", "0.27", "0.58", "1.02"], "0.25"), [0, 1, 2, 4]);
+    assert_eq!(places(&["3", "13.3", "23.6"], "1"), [0, 10, 21]);
+    assert_eq!(places(&["5"], "0.5"), [0]);
+    assert_eq!(places(&["2024-01-01", "2024-01-02"], "6h"), [0, 4]);
+    assert_eq!(places(&["2024-01-01", "2024-04-01", "2024-07-01"], "1mo"), [0, 3, 6]);
+    let moved = at_times(&["3", "13.3", "23.6"], &at("1")).unwrap();
+    assert!(moved.notes[0].to_string().contains("2 moved, by 0.35 on average"), "{}", moved.notes[0]);
+    for (times, found) in [
+        (["0", "1.5", "3", "4.5"], "rows that lie 0.33 off its steps on average, where they are 1.5 apart"),
+        (["0", "0.5", "1", "1.5"], "rows less than a step after the one before"),
+    ] {
+        let problem =
+            refused(at_times(&times, &at("1")), "a.csv: expected steps of 1, as the model was learned with");
+        assert!(
+            matches!(problem, Problem::OffSteps { .. }) && problem.to_string().contains(found),
+            "{problem}"
+        );
+    }
+    // A step that says nothing about such times leaves them theirs.
+    assert_eq!(at_times(&["2024-01-01", "2024-01-02"], &at("1")).unwrap().time.step.to_string(), "1d");
+    assert_eq!(at_times(&["2024-01-01", "2024-01-02"], &at("1mo")).unwrap().time.step.to_string(), "1d");
+}
+
+#[test]
+fn inputs_without_a_row_stay_as_they_were_and_pulses_are_over() {
+    let text = "series,t,y,u_rate,u_dose\na,0,1,5,100\na,1,2,5,0\na,4,3,6,0\na,5,2,6,50\na,7,2,6,0\n";
+    let read = read(text).unwrap();
+    let inputs = read.family.inputs_of(0).unwrap();
+    let column = |c: usize| inputs.values().iter().skip(c).step_by(2).copied().collect::<Vec<f64>>();
+    assert_eq!(column(0), [5.0, 5.0, 5.0, 5.0, 6.0, 6.0, 6.0, 6.0]);
+    assert_eq!(column(1), [100.0, 0.0, 0.0, 0.0, 0.0, 50.0, 0.0, 0.0]);
+    assert_eq!(read.columns.pulses, ["u_dose"]);
+    let said: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
+    assert!(
+        said.iter()
+            .any(|note| note.contains("3 step(s) without a row: `u_rate` as in the row before; `u_dose` 0")),
+        "{said:?}"
     );
-    assert_eq!(proposed(&["0", "4", "8", "11", "15"]).as_deref(), Some("1"));
-    assert_eq!(proposed(&["0", "6", "15", "24"]).as_deref(), Some("3"));
-    assert_eq!(proposed(&["0.1", "0.3", "0.4", "0.8"]).as_deref(), Some("0.1"));
-    let dates = ["2024-01-01T00:00:00", "2024-01-01T00:10:00", "2024-01-01T00:25:00", "2024-01-01T00:45:00"];
-    assert_eq!(proposed(&dates).as_deref(), Some("5min"));
-    assert_eq!(proposed(&["0", "1.5103", "2.7182", "6.1416"]), None);
+    // What a model knows of its inputs comes before what few rows look like.
+    let told = ReadOptions { pulses: Some(vec![]), ..ReadOptions::default() };
+    let held = read_with(text, &told).unwrap();
+    assert_eq!(held.family.inputs_of(0).unwrap().values()[2 * 6 + 1], 50.0);
 }
 
 #[test]
@@ -339,19 +455,14 @@ fn messages_do_not_repeat_megabytes_of_zeros_nor_escapes_of_ids() {
 }
 
 #[test]
-fn irregular_times_are_refused_with_advice() {
-    for (times, at) in [
-        (["0", "1", "2", "3", "3.4"], "a.csv, row 6, column `t`: expected steps of one length"),
-        (["0", "3", "10", "11", "40"], "a.csv, row"),
-        (
-            ["0", "2", "4", "6", "7"],
-            "a.csv, row 6, column `t`: expected steps of one length, 2 as mostly here, found one of 1",
-        ),
-        (["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04T06:00", "2024-01-05"], "a.csv, row 5"),
-        (["-1e308", "1e308", "1.1e308", "1.2e308", "1.3e308"], "a.csv, row"),
-    ] {
-        let rows: String = times.iter().map(|t| format!("a,{t},1\n")).collect();
-        let problem = refused(read(format!("series,t,y\n{rows}")), at);
+fn times_that_no_grid_fits_are_refused_with_advice() {
+    // Bursts an age apart: on every grid that could be learned from, rows of a burst would fall together.
+    let bursts: Vec<String> = (0..30)
+        .map(|i| format!("{}", f64::from(i / 10) * 1e6 + f64::from(i % 10).powi(2) * 0.0137))
+        .collect();
+    let bursts: Vec<&str> = bursts.iter().map(String::as_str).collect();
+    for times in [bursts.as_slice(), &["-1e308", "1e308", "1.1e308", "1.2e308", "1.3e308"]] {
+        let problem = refused(at_times(times, &ReadOptions::default()), "a.csv, row");
         assert!(matches!(&problem, Problem::Irregular { .. }), "{problem}");
         assert!(problem.to_string().contains("resample"), "{problem}");
     }
@@ -407,11 +518,6 @@ fn a_missing_input_is_refused_with_its_row() {
         read("series,t,y,u\na,1,1,1\na,2,1,\n"),
         "a.csv, row 3, column `u`: expected a number, found nothing; inputs",
     );
-    let problem = refused(
-        read("series,t,y,u\na,1,1,1\na,2,1,1\na,4,1,1\n"),
-        "a.csv, row 4: expected inputs at every step",
-    );
-    assert!(matches!(problem, Problem::GapInInputs { n_steps: 1, before_row: 3, .. }));
 }
 
 #[test]

@@ -7,7 +7,9 @@ use crate::{array, stream, work};
 use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, Schema};
 use mtds::{DataColumns, Sequence};
-use mtds_data::{Columns, ReadFamily, ReadOptions, TimeAxis, columns_of, read_family_from_batches};
+use mtds_data::{
+    Columns, ReadFamily, ReadOptions, TimeAxis, columns_of, read_family_from_batches, time_step_of,
+};
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -25,8 +27,8 @@ pub(crate) struct Family {
 
 #[pymethods]
 impl Family {
-    /// Reads a frame by its columns, a JSON object; columns that are not named are those that the model was learned from, which
-    /// the family must suit then.
+    /// Reads a frame by its columns, a JSON object; columns that are not named are those that the model was learned from, and rows
+    /// lie at its steps; the family must suit it then.
     #[staticmethod]
     #[pyo3(signature = (frame, columns, model=None))]
     fn from_frame(
@@ -41,7 +43,8 @@ impl Family {
         work::quick(frame.py(), || {
             let all = model.map_or(asked.clone(), |model| asked.clone().or(columns_of(model)));
             let (schema, name) = (batches.schema(), Path::new("frame"));
-            let mut read = read_family_from_batches(batches, name, &ReadOptions::by(&all)?)?;
+            let options = ReadOptions::by(&all, model.and_then(time_step_of))?;
+            let mut read = read_family_from_batches(batches, name, &options)?;
             if let Some(model) = model {
                 read.notes.extend(read.check_suits(model, name)?);
             }

@@ -5,7 +5,7 @@ use crate::family::Family;
 use crate::model::Model;
 use crate::work::{self, Heard, Manner, Watch};
 use mtds::parts::Topic;
-use mtds::{Fit, FitProgress, FitStage, Wishes};
+use mtds::{DataColumns, Fit, FitProgress, FitStage, Wishes};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -31,12 +31,18 @@ impl Fitting {
     ) -> PyResult<Self> {
         let wishes = wishes(settings)?;
         let family = family.get();
+        let found = &family.read.columns;
+        let columns = DataColumns {
+            attributes: found.attributes.clone(),
+            pulses: found.pulses.clone(),
+            ..family.asked.clone()
+        };
         let fit = Fit {
             wishes,
             select_code,
             seed,
             base: None,
-            columns: family.asked.clone(),
+            columns,
             time_step: family.has_times.then(|| family.read.time.step.to_string()),
         };
         work::quick(py, || {

@@ -3,7 +3,7 @@
 use crate::array::array;
 use crate::error::{Result, data_error, setting_error};
 use crate::family::Family;
-use crate::model::{check_columns, inputs_of, seen};
+use crate::model::{check_columns, inputs_of, inputs_until, seen};
 use crate::table::{self, Table};
 use crate::work::{self, Watch};
 use mtds::random::{Stream, stream};
@@ -68,7 +68,8 @@ pub(crate) fn all(model: &Model, read: &ReadFamily, asked: &Asked, watch: &Watch
 fn part(model: &Model, read: &ReadFamily, asked: &Asked, (i, steps): (usize, Range<usize>)) -> Result<Part> {
     let number = i as u64;
     let outputs = seen(&read.family, i, asked.seen)?;
-    let given = (&outputs, inputs_of(&read.family, model, i));
+    let inputs = inputs_until(&read.family, model, i, steps.end);
+    let given = (&outputs, inputs.as_ref());
     let random = [stream(asked.seed, Stream::Infer(number)), stream(asked.seed, Stream::Forecast(number))];
     let forecast = model.forecast_with(given, steps.len(), asked.method, random)?;
     let draws = match asked.draws {
@@ -91,6 +92,8 @@ fn steps(model: &Model, read: &ReadFamily, asked: &Asked, i: usize) -> Result<Ra
     let seen = asked.seen.unwrap_or(usize::MAX).min(sequence.n_time());
     let inputs = inputs_of(&read.family, model, i);
     let ahead = inputs.map_or(sequence.n_time(), mtds::Signal::n_time) - seen;
+    // What does not change within a sequence is known as far as anybody asks.
+    let inputs = inputs.filter(|_| !model.columns.has_attributes_only());
     let horizon = asked.horizon.unwrap_or(ahead);
     if inputs.is_some() && horizon > ahead {
         let (names, id) = (model.columns.inputs.join(", "), sequence.id());

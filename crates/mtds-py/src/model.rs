@@ -14,6 +14,7 @@ use mtds::random::{Stream, stream};
 use mtds::{CodePath, Method, Signal};
 use mtds_data::fit_file::{FIT_FILE, FitFile};
 use mtds_data::model::{load_model, save_model};
+use mtds_data::prolonged;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -154,7 +155,7 @@ impl Model {
 
     /// A tracker before its first observation, number `i` of many.
     fn track(&self, py: Python<'_>, i: u64) -> PyResult<Tracker> {
-        work::quick(py, || Ok(Tracker::new(self.0.track(i)?)))
+        work::quick(py, || Ok(Tracker::new(self.0.track(i)?, self.0.columns.has_attributes_only())))
     }
 
     /// Codes drawn from what is believed of new members, n × d_code.
@@ -179,6 +180,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (codes, inputs) =
             (signal(codes, "codes")?, inputs.map(|inputs| signal(inputs, "inputs")).transpose()?);
+        let inputs = inputs.map(|inputs| prolonged(&inputs, &self.0, n_time));
         let system = &self.0.system;
         let made = work::quick(py, || {
             let one = |(i, code): (usize, &[f64])| match noise_seed {
@@ -205,6 +207,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (codes, inputs) =
             (signal(codes, "codes")?, inputs.map(|inputs| signal(inputs, "inputs")).transpose()?);
+        let inputs = inputs.map(|inputs| prolonged(&inputs, &self.0, n_time));
         let made = work::quick(py, || {
             let path = CodePath::new(codes.rows().map(<[f64]>::to_vec).collect())?;
             Ok(self.0.morph(&path, inputs.as_ref(), n_time)?)
@@ -239,6 +242,19 @@ impl Model {
     #[getter]
     fn input_names(&self) -> Vec<String> {
         self.0.columns.inputs.clone()
+    }
+
+    /// Input columns that do not change within a sequence, with the levels of categories.
+    #[getter]
+    fn attributes(&self) -> Vec<(String, Vec<String>)> {
+        let attributes = self.0.columns.attributes.iter();
+        attributes.map(|attribute| (attribute.column.clone(), attribute.levels.clone())).collect()
+    }
+
+    /// Whether the inputs are attributes, all of them.
+    #[getter]
+    fn has_attributes_only(&self) -> bool {
+        self.0.columns.has_attributes_only()
     }
 
     /// Length of a code.
@@ -335,6 +351,16 @@ impl Model {
 /// inputs does not want.
 pub(crate) fn inputs_of<'f>(family: &'f mtds::Family, model: &mtds::Model, i: usize) -> Option<&'f Signal> {
     family.inputs_of(i).filter(|_| model.system.d_input() > 0)
+}
+
+/// [`inputs_of`], as far as step `n_time`: what does not change within a sequence goes on as it is.
+pub(crate) fn inputs_until(
+    family: &mtds::Family,
+    model: &mtds::Model,
+    i: usize,
+    n_time: usize,
+) -> Option<Signal> {
+    inputs_of(family, model, i).map(|inputs| prolonged(inputs, model, n_time))
 }
 
 /// The outputs of sequence `i` that count as seen.

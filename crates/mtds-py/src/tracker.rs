@@ -3,26 +3,34 @@
 use crate::array::{array, signal};
 use crate::error::{Result, data_error};
 use crate::work;
-use mtds::EnsembleTracker;
+use mtds::{ModelTracker, Signal};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
 /// A sequence that is followed, one observation at a time.
 #[pyclass(frozen, module = "pymtds._core")]
-pub(crate) struct Tracker(Mutex<EnsembleTracker>);
+pub(crate) struct Tracker(Mutex<Followed>);
+
+struct Followed {
+    tracker: ModelTracker,
+    /// Whether inputs do not change within the sequence, and need not be said for the future.
+    is_held: bool,
+    /// Inputs of the last step.
+    inputs: Vec<f64>,
+}
 
 /// Mean, standard deviation, and quantiles by level of a forecast, steps × outputs each.
 type Forecast<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
 
 impl Tracker {
-    pub(crate) fn new(tracker: EnsembleTracker) -> Self {
-        Self(Mutex::new(tracker))
+    pub(crate) fn new(tracker: ModelTracker, is_held: bool) -> Self {
+        Self(Mutex::new(Followed { tracker, is_held, inputs: vec![] }))
     }
 
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        ask: impl FnOnce(&mut EnsembleTracker) -> Result<T> + Send,
+        ask: impl FnOnce(&mut Followed) -> Result<T> + Send,
     ) -> PyResult<T> {
         work::quick(py, || ask(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -43,11 +51,12 @@ impl Tracker {
         if inputs.as_ref().is_some_and(|inputs| inputs.n_time() != outputs.n_time()) {
             return Err(data_error("expected as many rows of inputs as of outputs".into()));
         }
-        self.with(py, |tracker| {
+        self.with(py, |followed| {
             let mut updates = 0;
             for (t, row) in outputs.rows().enumerate() {
-                updates +=
-                    usize::from(tracker.observe(row, inputs.as_ref().map_or(&[], |inputs| inputs.row(t)))?);
+                let inputs = inputs.as_ref().map_or(&[][..], |inputs| inputs.row(t));
+                updates += usize::from(followed.tracker.observe(row, inputs)?);
+                followed.inputs = inputs.to_vec();
             }
             Ok(updates)
         })
@@ -55,8 +64,8 @@ impl Tracker {
 
     /// Mean and standard deviation of the code; nothing before the first update.
     fn code(&self, py: Python<'_>) -> PyResult<Option<(Vec<f64>, Vec<f64>)>> {
-        self.with(py, |tracker| {
-            let k = tracker.trackers()[0].model().d_code();
+        self.with(py, |Followed { tracker, .. }| {
+            let k = tracker.systems().trackers()[0].model().d_code();
             let posterior = tracker.posterior();
             Ok(posterior.map(|posterior| (posterior.mean()[..k].to_vec(), posterior.std_dev()[..k].to_vec())))
         })
@@ -64,10 +73,10 @@ impl Tracker {
 
     /// log p of all that was observed, in the units of the data.
     fn log_evidence(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        self.with(py, |tracker| Ok(tracker.log_evidence()))
+        self.with(py, |Followed { tracker, .. }| Ok(tracker.log_evidence()))
     }
 
-    /// The steps after the last one that was observed.
+    /// The steps after the last one that was observed; inputs that do not change go on by themselves.
     #[pyo3(signature = (horizon, levels, inputs=None))]
     fn forecast<'py>(
         &self,
@@ -77,8 +86,15 @@ impl Tracker {
         inputs: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Forecast<'py>> {
         let inputs = inputs.map(|inputs| signal(inputs, "inputs")).transpose()?;
-        let (shape, mean, std_dev, quantiles) = self.with(py, |tracker| {
-            let found = tracker.forecast(horizon, inputs.as_ref())?;
+        let (shape, mean, std_dev, quantiles) = self.with(py, |followed| {
+            let inputs = match inputs {
+                None if followed.is_held && !followed.inputs.is_empty() => {
+                    let values = followed.inputs.repeat(horizon);
+                    Some(Signal::new(horizon, followed.inputs.len(), values)?)
+                }
+                given => given,
+            };
+            let found = followed.tracker.forecast(horizon, inputs.as_ref())?;
             let std_dev: Vec<f64> = found.variance().into_iter().map(f64::sqrt).collect();
             Ok(([found.n_time(), found.d_obs()], found.mean(), std_dev, found.quantiles(&levels)?))
         })?;
@@ -89,6 +105,6 @@ impl Tracker {
     /// Steps that were observed.
     #[getter]
     fn n_observed(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |tracker| Ok(tracker.n_observed_steps()))
+        self.with(py, |Followed { tracker, .. }| Ok(tracker.n_observed_steps()))
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::text::{Align, TextTable, estimate};
 use mtds::FitRecord;
+use mtds::evaluate::Baseline;
 use mtds::parts::{BestRival, StructureRow};
 
 /// The structures with their scores and weights; empty where none was compared.
 pub fn table(rows: &[StructureRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let mut table = TextTable::new(&[
-        ("structure", Align::Left),
+        ("forecasts by", Align::Left),
         ("CRPS", Align::Right),
         ("behind all together", Align::Right),
         ("counts", Align::Right),
@@ -27,7 +28,7 @@ pub fn table(rows: &[StructureRow]) -> String {
         ]);
     }
     format!(
-        "structures, by forecasts of {} sequences that each was learned without, in deviations of an output\n{}",
+        "structures, and ways that remember members, by forecasts of {} sequences that each was learned without, in deviations of an output\n{}",
         first.n_seq,
         table.render()
     )
@@ -41,10 +42,17 @@ pub fn sentences(fit: &FitRecord) -> Vec<(&'static str, String)> {
 /// Which structures forecast together, where several do.
 pub fn together(fit: &FitRecord) -> Vec<(&'static str, String)> {
     let counted: Vec<&StructureRow> = fit.structures.iter().filter(|row| row.weight > 0.0).collect();
-    let Some(most) = counted.iter().max_by(|a, b| a.weight.total_cmp(&b.weight)) else { return vec![] };
-    let shares = counted.iter().map(|row| format!("{} {:.0} %", row.structure, 100.0 * row.weight));
-    let words = format!("{}; codes are those of {}", shares.collect::<Vec<_>>().join(", "), most.structure);
-    vec![("forecasts by", words)]
+    let is_way = |row: &&&StructureRow| Baseline::OF_MEMBERS.iter().any(|way| way.title() == row.structure);
+    let systems = counted.iter().filter(|row| !is_way(row));
+    let Some(most) = systems.max_by(|a, b| a.weight.total_cmp(&b.weight)) else { return vec![] };
+    let shown = counted.iter().filter(|row| row.weight >= 0.005);
+    let shares: Vec<String> =
+        shown.map(|row| format!("{} {:.0} %", row.structure, 100.0 * row.weight)).collect();
+    let remembers = match counted.iter().any(|row| is_way(&row)) {
+        true => "; what members did is part of the model",
+        false => "",
+    };
+    vec![("forecasts by", format!("{}; codes are those of {}{remembers}", shares.join(", "), most.structure))]
 }
 
 fn verdict(BestRival { method, model_less }: &BestRival) -> String {

@@ -37,7 +37,7 @@
 //! |---|---|
 //! | hold sequences | [`Family`], [`Sequence`], [`Signal`] |
 //! | learn | [`Fit`], [`Wishes`]; step by step: [`Fitting`] |
-//! | ask: forecast, follow, generate, morph, transfer | [`Model`], [`EnsembleTracker`], [`Posterior`], [`Forecast`] |
+//! | ask: forecast, follow, generate, morph, transfer | [`Model`], [`ModelTracker`], [`Posterior`], [`Forecast`] |
 //! | score forecasts of anything | [`evaluate`] |
 //! | keep a model | [`store`] |
 //! | write a base model of one's own | [`custom`] |
@@ -70,9 +70,9 @@ mod workflow;
 pub use base::BaseName;
 pub use error::{Error, Result};
 pub use family::{Family, Inputs, Scaling, Sequence, Signal};
-pub use infer::{Diagnostics, EnsembleTracker, Method, Online, Points, Posterior, Status, TrackerState};
+pub use infer::{Diagnostics, Method, Online, Points, Posterior, Status, TrackerState};
 pub use learn::{CodeUsage, Control, LearnRule, PriorRule, Progress, Wishes};
-pub use model::{DataColumns, Inferred, Member, Model, Provenance};
+pub use model::{DataColumns, Inferred, Member, Model, ModelTracker, Provenance};
 pub use predict::{CodePath, Explained, Forecast, PrincipalAxes, Surprise};
 pub use system::{Architecture, System};
 pub use workflow::{Fit, FitProgress, FitRecord, FitStage, Fitting};
@@ -103,15 +103,15 @@ pub mod parts {
     pub use crate::engine::{
         CodeScores, Codes, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Rollout, Weights,
     };
-    pub use crate::evaluate::baselines::Learned;
+    pub use crate::evaluate::baselines::{Learned, OfMembers};
     pub use crate::evaluate::follow::{Following, FollowingEnsemble, Updates};
     pub use crate::family::{ColumnRole, ColumnSummary};
     pub use crate::front::{Front, FrontStart, InputSkip};
     pub use crate::generator::{Activation, AroundMembers, Block, FeatureMap, Layout, Prior, Skip};
     pub use crate::infer::{
-        AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble, Followed,
-        GaussianMixture, LogTarget, MapLaplace, NoiseBelief, Nuts, Proposed, SmoothTarget, Start, Tracker,
-        adaptive_importance, effective_draws, map_laplace, nuts, split_r_hat,
+        AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble,
+        EnsembleTracker, Followed, GaussianMixture, LogTarget, MapLaplace, NoiseBelief, Nuts, Proposed,
+        SmoothTarget, Start, Tracker, adaptive_importance, effective_draws, map_laplace, nuts, split_r_hat,
     };
     pub use crate::learn::choice::{Key, REST, Topic};
     pub use crate::learn::elbo::LEAST;
@@ -123,8 +123,10 @@ pub mod parts {
         SegmentCodes, StageRecord, StartRule, Trainer, TrainingPlan, UsageStatus, Variational,
         VariationalObjective, VariationalRefine,
     };
-    pub use crate::model::CardScore;
-    pub use crate::model::Companion;
+    pub use crate::model::{
+        Attribute, Blend, CardScore, Companion, Follower, FollowingModel, ModelTrackerState, Remembered,
+        Widths,
+    };
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Scores, explained_share, family_mean, last_value, regressed_on_codes,
     };

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{LOG_NOISE, draw_member, draw_outputs, impulse, model, on_threads, own_inputs, spec, with_gaps};
-use mtds::EnsembleTracker;
 use mtds::evaluate::score;
+use mtds::parts::EnsembleTracker;
 use mtds::parts::Tracker;
 use mtds::parts::{AdaptiveImportance, Candidate, Ensemble, Lds, NoiseBelief, Prior};
 use mtds::random::{Random, stream};

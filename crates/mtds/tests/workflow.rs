@@ -90,7 +90,7 @@ fn a_model_answers_without_being_borrowed() {
     drop(model);
     for mut tracker in trackers {
         assert_eq!(
-            tracker.trackers()[0].model().parameters().as_ptr(),
+            tracker.systems().trackers()[0].model().parameters().as_ptr(),
             parameters,
             "parameters are shared, not copied"
         );

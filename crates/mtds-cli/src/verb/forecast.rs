@@ -112,6 +112,8 @@ impl Arguments {
         let seen = self.seen.unwrap_or(usize::MAX).min(sequence.n_time());
         let inputs = observed::inputs_of(&read.family, model, i);
         let ahead = inputs.map_or(sequence.n_time(), |inputs| inputs.n_time()) - seen;
+        // What does not change within a sequence is known as far as anybody asks.
+        let inputs = inputs.filter(|_| !model.columns.has_attributes_only());
         let horizon = self.horizon.unwrap_or(ahead);
         if inputs.is_some() && horizon > ahead {
             // Where nothing is ahead, no horizon is short enough.
@@ -141,7 +143,8 @@ impl Arguments {
                 return Ok(Table::new());
             }
             let outputs = observed::seen(family, i, self.seen);
-            let seen = (&outputs, observed::inputs_of(family, model, i));
+            let inputs = observed::inputs_until(family, model, i, steps[i].end);
+            let seen = (&outputs, inputs.as_ref());
             let random = [stream(seed, Stream::Infer(i as u64)), stream(seed, Stream::Forecast(i as u64))];
             let forecast = model.forecast_with(seen, steps[i].len(), method, random)?;
             rows(&forecast, read, i, levels)
@@ -159,7 +162,7 @@ impl Arguments {
 
 fn nothing_ahead(model: &Model) -> UsageError {
     let problem = "expected a number of steps, found none, and all of DATA is seen";
-    let hint = match model.columns.inputs.is_empty() {
+    let hint = match model.columns.inputs.is_empty() || model.columns.has_attributes_only() {
         true => "--horizon 40, or --seen with fewer steps than there are".to_owned(),
         false => format!(
             "rows with {} and no outputs after the last ones, or --seen with fewer steps than there are",

@@ -1,12 +1,12 @@
 //! Made-up sequences: the inputs in a file that they answer to, with their times, or none; and the family that they become.
 
 use super::known::find;
-use crate::options::Common;
+use crate::options::{Common, options_by};
 use crate::usage::{UsageError, count};
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use clap::Args;
 use mtds::{Family, Model, Sequence, Signal};
-use mtds_data::{Format, ReadFamily, ReadOptions, Time, TimeAxis, columns_of, read_family};
+use mtds_data::{ReadFamily, ReadOptions, Time, TimeAxis, columns_of, prolonged, read_inputs, time_step_of};
 use std::path::{Path, PathBuf};
 
 /// Inputs of made-up sequences, and their length.
@@ -29,6 +29,7 @@ pub struct InputOptions {
 #[derive(Debug)]
 pub(super) struct Inputs<'o> {
     options: &'o InputOptions,
+    model: &'o Model,
     file: Option<InputsFile>,
 }
 
@@ -59,7 +60,7 @@ impl InputOptions {
     /// # Errors
     /// A [`UsageError`] for inputs where the model has none, none where it has some, or no length; a file that
     /// cannot be read, or where an input is missing.
-    pub(super) fn read(&self, model: &Model, common: &Common) -> Result<Inputs<'_>> {
+    pub(super) fn read<'o>(&'o self, model: &'o Model, common: &Common) -> Result<Inputs<'o>> {
         let names = &model.columns.inputs;
         let wrong = |option, problem: &str, hint: &str| Err(UsageError::new(option, problem, hint).into());
         let file = match &self.inputs {
@@ -76,7 +77,7 @@ impl InputOptions {
             }
             path => path.as_deref().map(|path| InputsFile::read(path, model, common)).transpose()?,
         };
-        Ok(Inputs { options: self, file })
+        Ok(Inputs { options: self, model, file })
     }
 }
 
@@ -93,6 +94,7 @@ impl Inputs<'_> {
         let i = file.choose(self.options.inputs_of.as_deref(), like)?;
         let signal = &file.signals[i.min(file.signals.len() - 1)];
         let n_time = steps.unwrap_or(signal.n_time());
+        let signal = &prolonged(signal, self.model, n_time);
         if n_time > signal.n_time() {
             let (path, id, found) = (file.path.display(), &file.ids[i], signal.n_time());
             let problem = format!("expected inputs for {n_time} steps, found {found} of `{id}` in `{path}`");
@@ -103,23 +105,20 @@ impl Inputs<'_> {
 }
 
 impl InputsFile {
-    /// Reads nothing but the inputs: the file may have outputs, and need not.
+    /// Reads nothing but the inputs, at the steps of the model: the file may have outputs, and need not.
     fn read(path: &Path, model: &Model, common: &Common) -> Result<Self> {
         let learned = columns_of(model);
-        let options = ReadOptions { series: learned.series, time: learned.time, ..ReadOptions::default() };
-        let is_npz = Format::of(path)? == Format::Npz;
-        let options = match is_npz {
-            true => ReadOptions { inputs: learned.inputs, ..options },
-            // Read as outputs, inputs are complete also where the file has no outputs, or fewer.
-            false => ReadOptions { outputs: learned.inputs, ..options },
+        let options = ReadOptions {
+            outputs: vec![],
+            attributes: Some(learned.attributes.clone()),
+            pulses: Some(learned.pulses.clone()),
+            ..options_by(&learned, time_step_of(model))?
         };
-        let read = read_family(path, &options)?;
+        let read = read_inputs(path, &options)?;
         if common.verbose {
             common.say_notes(&read.notes);
         }
-        let signals = if is_npz { own_inputs(path, &read)? } else { complete(path, &read)? };
-        let ids = read.family.sequences().iter().map(|sequence| sequence.id().to_owned()).collect();
-        Ok(Self { path: path.to_path_buf(), ids, signals, time: read.time })
+        Ok(Self { path: path.to_path_buf(), ids: read.ids, signals: read.signals, time: read.time })
     }
 
     /// The sequence whose inputs are meant: named, of the same id, the only one, or like all others.
@@ -138,29 +137,6 @@ impl InputsFile {
             format!("`{}` has inputs of {} sequences, which differ", self.path.display(), ids.len());
         Err(UsageError::new("--inputs-of", problem, format!("--inputs-of {}", ids[0])))
     }
-}
-
-fn own_inputs(path: &Path, read: &ReadFamily) -> Result<Vec<Signal>> {
-    let of = |i| read.family.inputs_of(i).cloned();
-    let all: Option<Vec<_>> = (0..read.family.n_seq()).map(of).collect();
-    all.with_context(|| format!("{}: expected inputs, found none", path.display()))
-}
-
-/// Inputs that were read as outputs: none may be missing.
-fn complete(path: &Path, read: &ReadFamily) -> Result<Vec<Signal>> {
-    for (i, sequence) in read.family.sequences().iter().enumerate() {
-        let signal = sequence.outputs();
-        if let Some(at) = signal.values().iter().position(|value| !value.is_finite()) {
-            bail!(
-                "{}: sequence `{}`: expected input `{}` at time {}, found none; inputs cannot be missing: fill it in",
-                path.display(),
-                sequence.id(),
-                read.family.output_names()[at % signal.width()],
-                read.time.format(i, at / signal.width()),
-            );
-        }
-    }
-    Ok(read.family.sequences().iter().map(|sequence| sequence.outputs().clone()).collect())
 }
 
 /// A family of made-up sequences: id, outputs, and inputs; with their times.

@@ -5,7 +5,7 @@ use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
 use mtds::{Family, Model, Signal};
-use mtds_data::{ReadFamily, columns_of};
+use mtds_data::{ReadFamily, columns_of, prolonged, time_step_of};
 use rayon::prelude::*;
 
 /// Sequences between two looks at progress and interrupt: enough for all threads, few enough to hold.
@@ -16,7 +16,7 @@ const BATCH: usize = 64;
 /// # Errors
 /// A file that cannot be read as a family, lacks a column that the model needs, or has other time steps.
 pub(super) fn read(source: &Source, model: &Model, common: &Common) -> Result<ReadFamily> {
-    let read = source.read(&source.columns().or(columns_of(model)))?;
+    let read = source.read(&source.columns().or(columns_of(model)), time_step_of(model))?;
     common.say_notes(&read.notes);
     common.say_notes(read.check_suits(model, &source.data)?.as_slice());
     Ok(read)
@@ -26,6 +26,11 @@ pub(super) fn read(source: &Source, model: &Model, common: &Common) -> Result<Re
 pub(super) fn inputs_of<'f>(family: &'f Family, model: &Model, i: usize) -> Option<&'f Signal> {
     // Without names the reader takes what looks like inputs, which a model without inputs does not want.
     family.inputs_of(i).filter(|_| model.system.d_input() > 0)
+}
+
+/// [`inputs_of`], as far as step `n_time`: what does not change within a sequence goes on as it is.
+pub(super) fn inputs_until(family: &Family, model: &Model, i: usize, n_time: usize) -> Option<Signal> {
+    inputs_of(family, model, i).map(|inputs| prolonged(inputs, model, n_time))
 }
 
 /// The outputs of sequence `i` that count as seen.

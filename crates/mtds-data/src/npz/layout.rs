@@ -62,6 +62,8 @@ pub(crate) fn read(file: &Path, bytes: Vec<u8>, options: &ReadOptions) -> Result
         label: has_labels.then(|| "label".into()),
         outputs: output_names,
         inputs: input_names,
+        attributes: vec![],
+        pulses: vec![],
     };
     Ok(ReadFamily { time: TimeAxis::counted(family.n_seq()), family, columns, notes })
 }

@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchReade
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
 use super::ReadFamily;
-use super::assemble::assemble;
+use super::assemble;
 use super::cell::Cell;
 use super::collect::Collector;
 use super::options::ReadOptions;
@@ -42,7 +42,7 @@ pub fn read_family_from_batches(
         let batch = batch.map_err(|error| broken(name, &error))?;
         collect_batch(&mut collector, &batch, (&flat, &needed), &mut row)?;
     }
-    assemble(&collector, options)
+    assemble::family(&collector, options)
 }
 
 fn collect_batch(

@@ -2,13 +2,14 @@
 
 use mtds::{Family, Sequence, Signal};
 
+use super::attributes::{self, Constant};
 use super::collect::{Collector, Content};
 use super::options::{Columns, ReadOptions, ResampleMethod};
 use super::order::{Duplicates, Ordered};
-use super::regular::Grid;
+use super::regular::{Gaps, Grid};
 use super::resample;
 use super::roles::{Role, list};
-use super::{ReadFamily, share};
+use super::{ReadFamily, ReadInputs, between_rows, share};
 use crate::note::Note;
 use crate::problem::{Place, Problem};
 use crate::time::{Time, TimeAxis, TimeKind};
@@ -34,32 +35,69 @@ pub(crate) struct Steps {
     pub inputs: Vec<f64>,
 }
 
+/// All sequences on steps, before they are a family.
+struct Stepped {
+    all: Vec<Steps>,
+    columns: Columns,
+    time: TimeAxis,
+    notes: Vec<Note>,
+}
+
 /// Makes a family of all rows that were collected.
 ///
 /// # Errors
 /// [`Error::Data`] as the modules of each step say.
-pub(crate) fn assemble(data: &Collector<'_>, options: &ReadOptions) -> Result<ReadFamily> {
+pub(crate) fn family(data: &Collector<'_>, options: &ReadOptions) -> Result<ReadFamily> {
+    let Stepped { all, columns, time, mut notes } = stepped(data, options)?;
+    let family = build(data, all, &columns, &mut notes)?;
+    Ok(ReadFamily { family, columns, time, notes })
+}
+
+/// The inputs of all sequences.
+///
+/// # Errors
+/// As [`family`].
+pub(crate) fn inputs(data: &Collector<'_>, options: &ReadOptions) -> Result<ReadInputs> {
+    let Stepped { all, columns, time, notes } = stepped(data, options)?;
+    let signal = |steps: Steps| Signal::new(steps.n_time, columns.inputs.len(), steps.inputs);
+    let signals = all.into_iter().map(signal).collect::<mtds::Result<_>>();
+    let ids = data.series.iter().map(|series| series.id.clone()).collect();
+    Ok(ReadInputs { ids, signals: signals.map_err(|error| data_error(data, error.into()))?, time, notes })
+}
+
+/// Order, steps, gaps.
+fn stepped(data: &Collector<'_>, options: &ReadOptions) -> Result<Stepped> {
     let mut notes = Vec::new();
     if data.rows.is_empty() {
         return Err(data_error(data, Problem::NoRows { found: "only a header" }));
     }
-    let used = Used::new(data, &mut notes)?;
+    let mut used = Used::new(data, options, &mut notes)?;
+    let constants = attributes::find(data, &mut used, options, &mut notes)?;
     let averaged = options.resample.is_some_and(|resample| resample.method == ResampleMethod::Mean);
     let duplicates = if averaged { Duplicates::Noted } else { Duplicates::Refused };
     let ordered = Ordered::new(data, duplicates, &mut notes)?;
-    let (step, all) = match options.resample {
+    let dynamic = |at: &usize| constants.iter().all(|constant| constant.input != *at);
+    let dynamic: Vec<usize> = (0..used.inputs.len()).filter(dynamic).collect();
+    let pulses = between_rows::pulses(data, &ordered, (&used, &dynamic), options);
+    let (step, mut all) = match options.resample {
         Some(resample) => resample::resample(data, &ordered, &used, resample, &mut notes)?,
         None => {
-            let grid = Grid::new(data, &ordered, &mut notes)?;
+            let grid = Grid::new(data, &ordered, options.step, &mut notes)?;
             let place = |i| on_grid(data, &ordered, &grid, &used, i, &mut notes);
-            (grid.step, (0..data.series.len()).map(place).collect::<Result<Vec<_>>>()?)
+            let mut all: Vec<_> = (0..data.series.len()).map(place).collect();
+            between_rows::fill(data, (&used, &dynamic), &pulses, &mut all, &mut notes);
+            (grid.step, all)
         }
     };
+    attributes::expand(&mut all, &used, &constants);
     let kind = axis_kind(data, step);
     let starts = all.iter().map(|steps| steps.start).collect();
-    let columns = used.columns(data);
-    let family = build(data, all, &columns, &mut notes)?;
-    Ok(ReadFamily { family, columns, time: TimeAxis { kind, step, starts }, notes })
+    Ok(Stepped {
+        all,
+        columns: used.columns(data, &constants, pulses),
+        time: TimeAxis { kind, step, starts },
+        notes,
+    })
 }
 
 /// Resampling may bring times off what their kind can write.
@@ -77,10 +115,12 @@ pub(crate) fn data_error(data: &Collector<'_>, problem: Problem) -> Error {
 }
 
 impl Used {
-    fn new(data: &Collector<'_>, notes: &mut Vec<Note>) -> Result<Self> {
+    fn new(data: &Collector<'_>, options: &ReadOptions, notes: &mut Vec<Note>) -> Result<Self> {
         let mut used = Self { outputs: Vec::new(), inputs: Vec::new() };
+        // Columns that nobody named, and that do not change within a sequence: outputs only if there are no others.
+        let mut constants = vec![];
         let mut ignore = |name: &str, why: String| notes.push(Note::IgnoredColumn { name: name.into(), why });
-        for &at in &data.roles.ignored {
+        for &at in data.roles.ignored.iter().filter(|_| !options.inputs_alone) {
             ignore(&data.roles.names[at], "it is neither named nor called y… or u…".into());
         }
         for (index, column) in data.roles.values.iter().enumerate() {
@@ -90,23 +130,36 @@ impl Used {
                     ignore(&column.name, format!("row {row} holds no number"));
                 }
                 (Role::OutputIfNumeric, Content::Nothing) => ignore(&column.name, "it is empty".into()),
+                (Role::OutputIfNumeric, _) if attributes::differs_between_only(data, index) => {
+                    constants.push((index, column.name.clone()));
+                }
                 _ => used.outputs.push(index),
             }
         }
-        if used.outputs.is_empty() {
+        match used.outputs.is_empty() {
+            true => used.outputs = constants.into_iter().map(|(index, _)| index).collect(),
+            false => constants.into_iter().for_each(|(_, name)| {
+                let why =
+                    "it does not change within a sequence; it can be an input, if it is named as one".into();
+                notes.push(Note::IgnoredColumn { name, why });
+            }),
+        }
+        if used.outputs.is_empty() && !options.inputs_alone {
             return Err(data_error(data, Problem::NoOutputs { found: list(&data.roles.names) }));
         }
         Ok(used)
     }
 
-    fn columns(&self, data: &Collector<'_>) -> Columns {
+    fn columns(&self, data: &Collector<'_>, constants: &[Constant], pulses: Vec<String>) -> Columns {
         let names = |indices: &[usize]| indices.iter().map(|&i| data.roles.values[i].name.clone()).collect();
         Columns {
             series: data.roles.names[data.roles.series].clone(),
             time: data.roles.names[data.roles.time].clone(),
             label: data.roles.label.map(|at| data.roles.names[at].clone()),
             outputs: names(&self.outputs),
-            inputs: names(&self.inputs),
+            inputs: attributes::names(data, self, constants),
+            attributes: constants.iter().map(|constant| constant.attribute.clone()).collect(),
+            pulses,
         }
     }
 }
@@ -121,7 +174,7 @@ pub(crate) fn values<'d>(
     columns.iter().map(move |&column| row[column])
 }
 
-/// The rows of sequence `i` at their places; steps between them are missing.
+/// The rows of sequence `i` at their places; rows that share one are averaged, and steps between them are missing.
 fn on_grid(
     data: &Collector<'_>,
     ordered: &Ordered,
@@ -129,46 +182,51 @@ fn on_grid(
     used: &Used,
     i: usize,
     notes: &mut Vec<Note>,
-) -> Result<Steps> {
+) -> Steps {
     let entries = ordered.entries(i);
-    let n_time = grid.n_time(ordered, i);
-    let place = |k: usize| grid.place(ordered, i, k);
-    if n_time > entries.len() {
-        note_gaps(data, used, entries, &(0..entries.len()).map(place).collect::<Vec<_>>(), notes)?;
+    let start = data.times.get(entries[0] as usize);
+    let Some(places) = grid.places(ordered, i) else {
+        let all = |columns| entries.iter().flat_map(|&entry| values(data, entry, columns)).collect();
+        let (outputs, inputs) = (all(&used.outputs), all(&used.inputs));
+        return Steps { start, n_time: entries.len(), outputs, inputs };
+    };
+    if grid.gaps == Gaps::EachTold {
+        notes.extend(gaps(data, entries, places));
     }
-    let mut outputs = vec![f64::NAN; n_time * used.outputs.len()];
-    let mut inputs = Vec::with_capacity(n_time * used.inputs.len());
-    for (k, &entry) in entries.iter().enumerate() {
-        let row = &mut outputs[place(k) * used.outputs.len()..][..used.outputs.len()];
-        row.iter_mut().zip(values(data, entry, &used.outputs)).for_each(|(to, from)| *to = from);
-        inputs.extend(values(data, entry, &used.inputs));
-    }
-    Ok(Steps { start: data.times.get(entries[0] as usize), n_time, outputs, inputs })
+    let n_time = places[places.len() - 1] + 1;
+    let outputs = means(data, entries, places, &used.outputs);
+    let inputs = means(data, entries, places, &used.inputs);
+    Steps { start, n_time, outputs, inputs }
 }
 
-/// Notes the gaps of one sequence, or refuses them where inputs would be missing.
-fn note_gaps(
-    data: &Collector<'_>,
-    used: &Used,
-    entries: &[u32],
-    places: &[usize],
-    notes: &mut Vec<Note>,
-) -> Result<()> {
+/// The mean of what is known of each column at each place, NaN where nothing is.
+fn means(data: &Collector<'_>, entries: &[u32], places: &[usize], columns: &[usize]) -> Vec<f64> {
+    let width = columns.len();
+    let mut table = vec![f64::NAN; (places[places.len() - 1] + 1) * width];
+    let mut counts: (usize, Vec<u32>) = (usize::MAX, vec![0; width]);
+    for (&entry, &place) in entries.iter().zip(places) {
+        if counts.0 != place {
+            counts.0 = place;
+            counts.1.fill(0);
+        }
+        for (c, value) in values(data, entry, columns).enumerate().filter(|(_, value)| !value.is_nan()) {
+            let (to, n) = (&mut table[place * width + c], &mut counts.1[c]);
+            *n += 1;
+            *to = if *n == 1 { value } else { *to + (value - *to) / f64::from(*n) };
+        }
+    }
+    table
+}
+
+/// The gaps of one sequence, if it has any.
+fn gaps(data: &Collector<'_>, entries: &[u32], places: &[usize]) -> Option<Note> {
     let mut gaps = (1..places.len()).filter(|&j| places[j] > places[j - 1] + 1);
-    let Some(first) = gaps.next() else {
-        return Ok(());
-    };
+    let first = gaps.next()?;
     let series = data.series[data.series_of[entries[0] as usize] as usize].id.clone();
     let before_row = data.rows[entries[first - 1] as usize];
     let after_row = data.rows[entries[first] as usize];
-    if !used.inputs.is_empty() {
-        let n_steps = (places[first] - places[first - 1] - 1) as u64;
-        let problem = Problem::GapInInputs { series, n_steps, before_row };
-        return Err(Error::data(data.file, Place::row(after_row), problem));
-    }
     let n_steps = places[places.len() - 1] + 1 - places.len();
-    notes.push(Note::Gaps { series, n_gaps: 1 + gaps.count(), n_steps, before_row, after_row });
-    Ok(())
+    Some(Note::Gaps { series, n_gaps: 1 + gaps.count(), n_steps, before_row, after_row })
 }
 
 /// Sequences with ids, labels and inputs, under the names of their columns.

@@ -26,6 +26,10 @@ pub(crate) struct Collector<'a> {
     pub values: Vec<f64>,
     /// What is known about the content of each value column.
     pub contents: Vec<Content>,
+    /// The categories of each value column, in order of appearance; a value is the number of one.
+    pub levels: Vec<Vec<String>>,
+    /// The first row in which each value column is empty.
+    pub missing: Vec<Option<u64>>,
     by_id: HashMap<String, u32>,
 }
 
@@ -44,6 +48,8 @@ pub(crate) enum Content {
     Nothing,
     /// Numbers.
     Numbers,
+    /// Categories; only of inputs.
+    Categories,
     /// Something else, first in this row; only of columns that nobody named.
     Else {
         /// The row.
@@ -66,7 +72,14 @@ impl<'a> Collector<'a> {
     /// Ready for the rows of a file with these columns.
     pub fn new(file: &'a Path, names: Vec<String>, options: &ReadOptions) -> Result<Self> {
         let roles = Roles::new(file, names, options)?;
-        let contents = vec![Content::Nothing; roles.values.len()];
+        let content = |name: &String| match options.attributes.iter().flatten().find(|of| of.column == *name)
+        {
+            // What a model knows as categories may look like numbers.
+            Some(known) if !known.levels.is_empty() => Content::Categories,
+            _ => Content::Nothing,
+        };
+        let contents: Vec<Content> = roles.values.iter().map(|column| content(&column.name)).collect();
+        let n_values = contents.len();
         Ok(Self {
             file,
             roles,
@@ -76,6 +89,8 @@ impl<'a> Collector<'a> {
             series_of: Vec::new(),
             values: Vec::new(),
             contents,
+            levels: vec![vec![]; n_values],
+            missing: vec![None; n_values],
             by_id: HashMap::new(),
         })
     }
@@ -177,12 +192,18 @@ impl<'a> Collector<'a> {
         }
         let ValueColumnRef { position, role } = self.column(column);
         match cell.value() {
+            Value::Finite(_) | Value::Infinite | Value::Other if self.holds_categories(column, cell) => {
+                self.contents[column] = Content::Categories;
+                Ok(cell.with_text(|text| self.level(column, text.trim())))
+            }
             Value::Finite(value) => {
                 self.contents[column] = Content::Numbers;
                 Ok(value)
             }
-            Value::Missing if role == Role::Input => Err(self.error(row, position, Problem::MissingInput)),
-            Value::Missing => Ok(f64::NAN),
+            Value::Missing => {
+                self.missing[column] = self.missing[column].or(Some(row));
+                Ok(f64::NAN)
+            }
             Value::Infinite => Err(self.error(row, position, Problem::NotFinite { found: cell.shown() })),
             Value::Other if role == Role::OutputIfNumeric && self.contents[column] == Content::Nothing => {
                 self.contents[column] = Content::Else { row };
@@ -190,6 +211,29 @@ impl<'a> Collector<'a> {
             }
             Value::Other => Err(self.error(row, position, cell.not_a_number())),
         }
+    }
+
+    /// Whether a column is of categories: an input that begins with text, or that a model knows as such.
+    fn holds_categories(&self, column: usize, cell: Cell<'_>) -> bool {
+        match self.contents[column] {
+            Content::Categories => true,
+            Content::Nothing => {
+                self.roles.values[column].role == Role::Input
+                    && matches!(cell, Cell::Text(_))
+                    && cell.value() == Value::Other
+            }
+            _ => false,
+        }
+    }
+
+    /// The number of a category.
+    fn level(&mut self, column: usize, text: &str) -> f64 {
+        let levels = &mut self.levels[column];
+        let at = levels.iter().position(|level| level == text).unwrap_or_else(|| {
+            levels.push(text.to_owned());
+            levels.len() - 1
+        });
+        at as f64
     }
 
     fn column(&self, column: usize) -> ValueColumnRef {

@@ -6,9 +6,12 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod assemble;
+mod attributes;
+mod between_rows;
 mod cell;
 mod collect;
 mod csv;
+mod irregular;
 mod json_lines;
 mod options;
 mod order;
@@ -29,10 +32,13 @@ use std::path::Path;
 
 #[cfg(feature = "arrow")]
 pub use arrow::read_family_from_batches;
-use mtds::Family;
+use collect::Collector;
+pub use irregular::Moves;
+pub(crate) use irregular::duration;
+use mtds::{Family, Signal};
 pub use options::{Columns, ReadOptions, Resample, ResampleMethod};
 pub(crate) use roles::list;
-pub use suits::columns_of;
+pub use suits::{columns_of, prolonged, time_step_of};
 
 use crate::format::Format;
 use crate::note::Note;
@@ -82,20 +88,72 @@ pub fn read_family_from(
         return Err(Error::data(name, Place::default(), Problem::Unsupported { what, advice }));
     }
     match format {
-        Format::Csv => assemble::assemble(&csv::collect(name, source, options)?, options),
-        Format::JsonLines => assemble::assemble(&json_lines::collect(name, source, options)?, options),
-        Format::Parquet => parquet_family(name, source, options),
         Format::Npz => npz::read(name, whole(name, source)?, options),
+        _ => assemble::family(&collected(name, source, format, options)?, options),
+    }
+}
+
+/// Inputs alone, and what their file said beside the numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadInputs {
+    /// The names of the sequences.
+    pub ids: Vec<String>,
+    /// Their inputs, `n_time × d_input` each.
+    pub signals: Vec<Signal>,
+    /// When the sequences start, and the step.
+    pub time: TimeAxis,
+    /// What was noticed, done or left out.
+    pub notes: Vec<Note>,
+}
+
+/// Reads the inputs of the sequences in a file, which need not have outputs; of an NPZ file it needs both.
+///
+/// # Errors
+/// As [`read_family`]; [`Problem::NoInputs`].
+pub fn read_inputs(path: &Path, options: &ReadOptions) -> Result<ReadInputs> {
+    let format = options.format.map_or_else(|| Format::of(path), Ok)?;
+    let source = source::decompressed(path, File::open(path).map_err(Error::io("open", path))?)?;
+    let without = || Error::data(path, Place::default(), Problem::NoInputs);
+    if format != Format::Npz {
+        let options = ReadOptions { inputs_alone: true, ..options.clone() };
+        let found = assemble::inputs(&collected(path, source, format, &options)?, &options)?;
+        return if found.signals.iter().all(|signal| signal.width() > 0) {
+            Ok(found)
+        } else {
+            Err(without())
+        };
+    }
+    let ReadFamily { family, time, notes, .. } = npz::read(path, whole(path, source)?, options)?;
+    let ids = family.sequences().iter().map(|sequence| sequence.id().to_owned()).collect();
+    let signals = (0..family.n_seq()).map(|i| family.inputs_of(i).cloned().ok_or_else(without));
+    Ok(ReadInputs { ids, signals: signals.collect::<Result<_>>()?, time, notes })
+}
+
+/// All rows of a table.
+fn collected<'a>(
+    name: &'a Path,
+    source: Box<dyn BufRead + '_>,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Collector<'a>> {
+    match format {
+        Format::Csv => csv::collect(name, source, options),
+        Format::JsonLines => json_lines::collect(name, source, options),
+        _ => parquet_rows(name, source, options),
     }
 }
 
 #[cfg(feature = "parquet")]
-fn parquet_family(name: &Path, source: Box<dyn BufRead + '_>, options: &ReadOptions) -> Result<ReadFamily> {
-    assemble::assemble(&parquet::collect(name, whole(name, source)?, options)?, options)
+fn parquet_rows<'a>(
+    name: &'a Path,
+    source: Box<dyn BufRead + '_>,
+    options: &ReadOptions,
+) -> Result<Collector<'a>> {
+    parquet::collect(name, whole(name, source)?, options)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet_family(name: &Path, _: Box<dyn BufRead + '_>, _: &ReadOptions) -> Result<ReadFamily> {
+fn parquet_rows<'a>(name: &'a Path, _: Box<dyn BufRead + '_>, _: &ReadOptions) -> Result<Collector<'a>> {
     Err(Error::data(name, Place::default(), Problem::without_parquet()))
 }
 

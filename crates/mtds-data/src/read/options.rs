@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use mtds::DataColumns;
+use mtds::parts::Attribute;
 
 use crate::format::Format;
 use crate::time::Step;
@@ -20,8 +21,16 @@ pub struct ReadOptions {
     pub outputs: Vec<String>,
     /// The input columns, in this order; empty: `u`, `u1`, `u_left`, …
     pub inputs: Vec<String>,
+    /// Pass over outputs, which need not be there; for [`read_inputs`](crate::read_inputs).
+    pub inputs_alone: bool,
     /// An NPZ file with the inputs under the keys of the outputs; for NPZ files only.
     pub inputs_file: Option<PathBuf>,
+    /// The step of a model that is to take the family: rows are put to its nearest steps, or refused.
+    pub step: Option<Step>,
+    /// Input columns that do not change within a sequence, as a model knows them; `None`: categories, and numbers that look like it.
+    pub attributes: Option<Vec<Attribute>>,
+    /// Input columns that are 0 at steps without a row; `None`: those that look like single pulses.
+    pub pulses: Option<Vec<String>>,
     /// Bring rows at irregular times to steps of one length.
     pub resample: Option<Resample>,
     /// The format, where the name of the file does not tell it.
@@ -29,17 +38,23 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// The options by which the columns are found that a person, a file of settings or a model names.
+    /// The options by which the columns are found that a person, a file of settings or a model names; `step` is that of a model that is
+    /// to take the family, and says that the columns are those of a model.
     ///
     /// # Errors
     /// [`mtds::Error::Setting`] for `resample` that is no step, and `resample_by` that is no way to do it.
-    pub fn by(columns: &DataColumns) -> mtds::Result<Self> {
+    pub fn by(columns: &DataColumns, step: Option<Step>) -> mtds::Result<Self> {
+        // A model that says nothing of pulses or attributes has none; of a file alone it is found out.
+        let is_known = |is_empty: bool| step.is_some() || !is_empty;
         Ok(Self {
             series: columns.series.clone(),
             time: columns.time.clone(),
             label: columns.label.clone(),
             outputs: columns.outputs.clone(),
-            inputs: columns.inputs.clone(),
+            inputs: columns.input_columns(),
+            attributes: is_known(columns.attributes.is_empty()).then(|| columns.attributes.clone()),
+            step,
+            pulses: is_known(columns.pulses.is_empty()).then(|| columns.pulses.clone()),
             resample: Resample::named(columns.resample.as_deref(), columns.resample_by.as_deref())?,
             ..Self::default()
         })
@@ -93,8 +108,12 @@ pub struct Columns {
     pub label: Option<String>,
     /// The outputs, in order.
     pub outputs: Vec<String>,
-    /// The inputs, in order.
+    /// The inputs, in order; categories as their indicators.
     pub inputs: Vec<String>,
+    /// Input columns that do not change within a sequence.
+    pub attributes: Vec<Attribute>,
+    /// Those of the inputs that are 0 at steps without a row; the others keep the value of the row before.
+    pub pulses: Vec<String>,
 }
 
 impl Columns {
@@ -107,6 +126,8 @@ impl Columns {
             label: family.labels().any(|label| label.is_some()).then(|| LABEL.into()),
             outputs: family.output_names().to_vec(),
             inputs: family.input_names().to_vec(),
+            attributes: vec![],
+            pulses: vec![],
         }
     }
 

@@ -6,9 +6,11 @@
 //!
 //! Times are regular if at least half of the differences are one step and all are whole numbers of steps:
 //! exactly for integers and dates, else up to a tenth of a step, as times rounded by an instrument are.
-//! Dates may also step by months of the calendar.
+//! Dates may also step by months of the calendar. Other times are put on a grid (`irregular`), and so are those that
+//! a model is to take that was learned with other steps.
 
 use super::collect::Collector;
+use super::irregular::{self, Nearest};
 use super::order::Ordered;
 use crate::note::Note;
 use crate::problem::{Place, Problem};
@@ -23,11 +25,6 @@ const MOST_STEPS_PER_ROW: u64 = 100;
 /// See [`MOST_STEPS_PER_ROW`].
 const MOST_STEPS: u64 = 100_000;
 
-/// Decimals of times in which a common divisor is looked for.
-const MOST_DIGITS: i32 = 6;
-/// Steps per row that a proposed step may make.
-const MOST_FILLED: f64 = 20.0;
-
 /// Microseconds from which on a step between dates may be one of months.
 const SHORTEST_MONTH: i64 = 28 * DAY;
 
@@ -37,6 +34,8 @@ pub(crate) struct Grid {
     pub step: Step,
     /// Where the rows of sequences lie.
     places: Places,
+    /// Whether steps without a row are still to be said.
+    pub gaps: Gaps,
 }
 
 /// Where rows lie, counted in steps from the first of their sequence.
@@ -47,43 +46,136 @@ enum Places {
     At(Vec<usize>),
 }
 
+/// Who says that there are steps without a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gaps {
+    /// A note for each sequence.
+    EachTold,
+    /// They are what such times mean, and said once for all.
+    Told,
+}
+
+/// Times that have a step of their own.
+struct Steps {
+    step: Step,
+    /// Steps before each entry.
+    counts: Vec<u64>,
+    /// Whether rows lie beside their steps.
+    jitter: bool,
+}
+
+/// Times that have none, and the row that says so.
+struct Misfit {
+    typical: f64,
+    /// Place in `entries`.
+    at: usize,
+    found: f64,
+}
+
 /// Differences of consecutive times in one unit, in the order of the entries; the first of a sequence is 0.
-struct Differences(Vec<f64>);
+pub(crate) struct Differences(pub(crate) Vec<f64>);
 
 impl Grid {
-    /// Finds the step.
+    /// Finds the step, or takes the one that is `wanted` because a model was learned with it.
     ///
     /// # Errors
-    /// [`Problem::Irregular`] at the first row that does not fit; [`Problem::HugeGap`].
-    pub fn new(data: &Collector<'_>, ordered: &Ordered, notes: &mut Vec<Note>) -> Result<Self> {
+    /// [`Problem::Irregular`] at the first row that does not fit; [`Problem::OffSteps`]; [`Problem::HugeGap`].
+    pub fn new(
+        data: &Collector<'_>,
+        ordered: &Ordered,
+        wanted: Option<Step>,
+        notes: &mut Vec<Note>,
+    ) -> Result<Self> {
         let kind = data.times.kind.unwrap_or(TimeKind::Integer);
+        let wanted = wanted.and_then(|step| between(kind, step));
         if data.series.iter().all(|series| series.n_rows < 2) {
-            let step = guess(kind);
-            notes.push(Note::GuessedStep { step });
-            return Ok(Self { step, places: Places::InARow });
+            let step = wanted.unwrap_or(guess(kind));
+            if wanted.is_none() {
+                notes.push(Note::GuessedStep { step });
+            }
+            return Ok(Self { step, places: Places::InARow, gaps: Gaps::Told });
         }
-        if let Some(step) = without_gaps(data, ordered, kind) {
-            return Ok(Self { step, places: Places::InARow });
+        let is_wanted =
+            |found: &Step| wanted.is_none_or(|step: Step| step.is_as_long_as(found) == Some(true));
+        if let Some(step) = without_gaps(data, ordered, kind).filter(is_wanted) {
+            return Ok(Self { step, places: Places::InARow, gaps: Gaps::Told });
         }
-        let (step, counts) = match kind {
-            TimeKind::Number => jittered(data, ordered, kind, notes)?,
-            _ => exact(data, ordered, kind, notes)?,
+        let found = match kind {
+            TimeKind::Number => jittered(data, ordered, kind),
+            _ => exact(data, ordered, kind),
+        };
+        let (step, counts, gaps) = match (found, wanted) {
+            (Ok(found), _) if is_wanted(&found.step) => {
+                notes.extend(found.jitter.then_some(Note::Jitter { step: found.step }));
+                (found.step, found.counts, Gaps::EachTold)
+            }
+            (
+                Ok(Steps { step: Step::Months(has) | Step::MonthEnds(has), counts, .. }),
+                Some(step @ (Step::Months(wants) | Step::MonthEnds(wants))),
+            ) if has % wants == 0 => {
+                (step, counts.iter().map(|count| count * (has / wants) as u64).collect(), Gaps::EachTold)
+            }
+            // Months have no one length: what steps otherwise is for the caller to refuse.
+            (Ok(found), Some(Step::Months(_) | Step::MonthEnds(_))) => {
+                (found.step, found.counts, Gaps::EachTold)
+            }
+            (_, Some(step)) if !matches!(step, Step::Months(_) | Step::MonthEnds(_)) => {
+                let Nearest { counts, moves } =
+                    irregular::on_steps(data, ordered, step).map_err(|found| {
+                        Error::data(
+                            data.file,
+                            Place::default(),
+                            Problem::OffSteps { step: step.to_string(), found },
+                        )
+                    })?;
+                notes.push(Note::OnSteps { step, moves });
+                (step, counts, Gaps::Told)
+            }
+            (Err(misfit), _) => {
+                let chosen = irregular::grid(data, ordered, misfit.typical);
+                let Some((step, Nearest { counts, moves })) = chosen else {
+                    return Err(misfit.error(data, ordered));
+                };
+                let step = step_of(kind, step);
+                notes.push(Note::Irregular { step, moves });
+                (step, counts, Gaps::Told)
+            }
+            (Ok(found), _) => (found.step, found.counts, Gaps::EachTold),
         };
         let places = Places::At(check_gaps(data, ordered, &counts)?);
-        Ok(Self { step, places })
+        Ok(Self { step, places, gaps })
     }
 
-    /// Number of steps of sequence `i`, first to last row.
-    pub fn n_time(&self, ordered: &Ordered, i: usize) -> usize {
-        self.place(ordered, i, ordered.entries(i).len() - 1) + 1
-    }
-
-    /// Place of row `k` of sequence `i`.
-    pub fn place(&self, ordered: &Ordered, i: usize, k: usize) -> usize {
+    /// Places of the rows of sequence `i`; none where they follow each other.
+    pub fn places(&self, ordered: &Ordered, i: usize) -> Option<&[usize]> {
         match &self.places {
-            Places::InARow => k,
-            Places::At(places) => places[ordered.bounds[i] + k],
+            Places::InARow => None,
+            Places::At(places) => Some(&places[ordered.bounds[i]..ordered.bounds[i + 1]]),
         }
+    }
+}
+
+/// A step as it lies between times of this kind; `None` where the two have nothing in common.
+fn between(kind: TimeKind, step: Step) -> Option<Step> {
+    let is_number = matches!(kind, TimeKind::Integer | TimeKind::Number);
+    match step {
+        Step::Integer(step) if kind == TimeKind::Number => Some(Step::Number(step as f64)),
+        Step::Integer(_) if is_number => Some(step),
+        Step::Number(size) if kind == TimeKind::Integer && size.fract() == 0.0 => {
+            Some(Step::Integer(size as i64))
+        }
+        Step::Number(_) if is_number => Some(step),
+        Step::Micros(_) | Step::Months(_) | Step::MonthEnds(_) if !is_number => Some(step),
+        _ => None,
+    }
+}
+
+/// A step of this size between times of this kind.
+fn step_of(kind: TimeKind, size: f64) -> Step {
+    match kind {
+        TimeKind::Number => Step::Number(simplest(size)),
+        TimeKind::Integer => Step::Integer(size.round() as i64),
+        _ => Step::Micros(size.round() as i64),
     }
 }
 
@@ -115,25 +207,19 @@ fn guess(kind: TimeKind) -> Step {
 }
 
 /// Integers and dates: whole months, whole steps, or nearly whole steps.
-fn exact(
-    data: &Collector<'_>,
-    ordered: &Ordered,
-    kind: TimeKind,
-    notes: &mut Vec<Note>,
-) -> Result<(Step, Vec<u64>)> {
+fn exact(data: &Collector<'_>, ordered: &Ordered, kind: TimeKind) -> std::result::Result<Steps, Misfit> {
     let differences = integer_differences(ordered, |entry| data.times.integers[entry]);
     let whole = whole_steps(ordered, &differences);
     let may_be_months = whole.as_ref().is_none_or(|(step, _)| *step >= SHORTEST_MONTH);
     if kind != TimeKind::Integer
         && may_be_months
-        && let Some(found) = months(data, ordered)
+        && let Some((step, counts)) = months(data, ordered)
     {
-        return Ok(found);
+        return Ok(Steps { step, counts, jitter: false });
     }
     match whole {
-        Some((step, counts)) if kind == TimeKind::Integer => Ok((Step::Integer(step), counts)),
-        Some((step, counts)) => Ok((Step::Micros(step), counts)),
-        None => jittered(data, ordered, kind, notes),
+        Some((step, counts)) => Ok(Steps { step: step_of(kind, step as f64), counts, jitter: false }),
+        None => jittered(data, ordered, kind),
     }
 }
 
@@ -158,7 +244,7 @@ fn whole_steps(ordered: &Ordered, differences: &[i64]) -> Option<(i64, Vec<u64>)
 }
 
 /// Places in `entries` that are not the first of their sequence.
-fn inner_places(ordered: &Ordered) -> impl Iterator<Item = usize> {
+pub(crate) fn inner_places(ordered: &Ordered) -> impl Iterator<Item = usize> {
     ordered.bounds.windows(2).flat_map(|pair| pair[0] + 1..pair[1].max(pair[0] + 1))
 }
 
@@ -181,12 +267,7 @@ fn months(data: &Collector<'_>, ordered: &Ordered) -> Option<(Step, Vec<u64>)> {
 }
 
 /// Times that are whole steps up to a tenth of one.
-fn jittered(
-    data: &Collector<'_>,
-    ordered: &Ordered,
-    kind: TimeKind,
-    notes: &mut Vec<Note>,
-) -> Result<(Step, Vec<u64>)> {
+fn jittered(data: &Collector<'_>, ordered: &Ordered, kind: TimeKind) -> std::result::Result<Steps, Misfit> {
     let differences = Differences::new(data, ordered);
     let mut inner: Vec<f64> = inner_places(ordered).map(|j| differences.0[j]).collect();
     let guess = typical(&mut inner);
@@ -199,18 +280,14 @@ fn jittered(
     // Integers that are not exact steps are not steps: jitter is for clocks.
     let has_none = 2 * n_single < inner.len() || kind == TimeKind::Integer;
     let misfit = inner_places(ordered).find(|&j| !fits(differences.0[j]));
-    if let Some(j) = misfit.or_else(|| has_none.then(|| differences.longest(ordered))) {
-        let divisor = divisor(data, &inner);
-        return Err(irregular(data, ordered, j, (guess, divisor), differences.0[j]));
+    if let Some(at) = misfit.or_else(|| has_none.then(|| differences.longest(ordered))) {
+        return Err(Misfit { typical: guess, at, found: differences.0[at] });
     }
     let n_steps: f64 = inner.iter().map(|&difference| count(difference)).sum();
     let step = simplest(inner.iter().sum::<f64>() / n_steps);
     let worst = inner.iter().map(|d| (d / step - count(*d)).abs()).fold(0.0, f64::max);
-    let step = if kind == TimeKind::Number { Step::Number(step) } else { Step::Micros(step.round() as i64) };
-    if worst > 1e-6 {
-        notes.push(Note::Jitter { step });
-    }
-    Ok((step, differences.0.iter().map(|&difference| count(difference) as u64).collect()))
+    let counts = differences.0.iter().map(|&difference| count(difference) as u64).collect();
+    Ok(Steps { step: step_of(kind, step), counts, jitter: worst > 1e-6 })
 }
 
 /// The mean of the differences near their lower median: rounded times make single ones inexact.
@@ -223,7 +300,7 @@ fn typical(differences: &mut [f64]) -> f64 {
 }
 
 impl Differences {
-    fn new(data: &Collector<'_>, ordered: &Ordered) -> Self {
+    pub fn new(data: &Collector<'_>, ordered: &Ordered) -> Self {
         let time = |entry: u32| match data.times.get(entry as usize) {
             Time::Number(time) => time,
             Time::Integer(time) | Time::Micros(time) => time as f64,
@@ -241,54 +318,25 @@ impl Differences {
 }
 
 /// The number with the fewest digits that is this one but for rounding.
-fn simplest(value: f64) -> f64 {
+pub(crate) fn simplest(value: f64) -> f64 {
     (0..16)
         .filter_map(|digits| format!("{value:.digits$e}").parse::<f64>().ok())
         .find(|short| (short - value).abs() <= 1e-9 * value.abs())
         .unwrap_or(value)
 }
 
-/// The greatest step of which all differences are whole numbers, unless it is so short that hardly any step would have a row.
-fn divisor(data: &Collector<'_>, differences: &[f64]) -> Option<f64> {
-    let most_digits = if data.times.kind == Some(TimeKind::Number) { MOST_DIGITS } else { 0 };
-    let units = (0..=most_digits).map(|digits| 10f64.powi(digits));
-    let is_whole = |unit: f64, d: f64| {
-        let count = d * unit;
-        // Beyond 2^53 a difference is no longer the one that was written.
-        count < 9e15 && (count - count.round()).abs() <= 1e-3
-    };
-    let unit = units.into_iter().find(|&unit| differences.iter().all(|&d| is_whole(unit, d)))?;
-    let whole = differences.iter().map(|d| (d * unit).round() as u64);
-    let step = whole.fold(0, greatest_common_divisor) as f64 / unit;
-    let n_steps = differences.iter().sum::<f64>() / step;
-    (step > 0.0 && n_steps <= MOST_FILLED * differences.len() as f64).then_some(step)
-}
-
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
-}
-
-fn irregular(
-    data: &Collector<'_>,
-    ordered: &Ordered,
-    j: usize,
-    (expected, divisor): (f64, Option<f64>),
-    found: f64,
-) -> Error {
-    let entries = (ordered.entries[j - 1] as usize, ordered.entries[j] as usize);
-    let duration = |size: f64| match data.times.kind {
-        Some(TimeKind::Number) => Step::Number(simplest(size)).to_string(),
-        Some(TimeKind::Integer) => Step::Integer(size as i64).to_string(),
-        _ => Step::Micros(size as i64).to_string(),
-    };
-    let problem = Problem::Irregular {
-        series: data.series[data.series_of[entries.1] as usize].id.clone(),
-        expected: duration(expected),
-        found: duration(found),
-        before_row: data.rows[entries.0],
-        divisor: divisor.map(duration),
-    };
-    Error::data(data.file, Place::cell(data.rows[entries.1], &data.roles.names[data.roles.time]), problem)
+impl Misfit {
+    fn error(&self, data: &Collector<'_>, ordered: &Ordered) -> Error {
+        let entries = (ordered.entries[self.at - 1] as usize, ordered.entries[self.at] as usize);
+        let duration = |size: f64| step_of(data.times.kind.unwrap_or(TimeKind::Integer), size).to_string();
+        let problem = Problem::Irregular {
+            series: data.series[data.series_of[entries.1] as usize].id.clone(),
+            expected: duration(self.typical),
+            found: duration(self.found),
+            before_row: data.rows[entries.0],
+        };
+        Error::data(data.file, Place::cell(data.rows[entries.1], &data.roles.names[data.roles.time]), problem)
+    }
 }
 
 /// Adds up the steps of each sequence; refuses what only a mistaken time can explain.

@@ -17,7 +17,7 @@ use crate::Result;
 use crate::note::Note;
 use crate::problem::Problem;
 use crate::time::calendar::{in_month, month_start};
-use crate::time::{Step, Time, TimeKind};
+use crate::time::{Step, Time, TimeKind, in_months};
 
 /// Neighbouring rows further apart than so many steps, and typical distances, leave a gap.
 const NEAR: f64 = 2.0;
@@ -109,13 +109,9 @@ fn start(data: &Collector<'_>, entry: u32, step: Step) -> Time {
 
 /// Steps from `start` to an entry.
 fn place(data: &Collector<'_>, entry: u32, start: Time, step: Step) -> f64 {
-    let months = |time: i64| {
-        let at = in_month(time);
-        at.month as f64 + at.within as f64 / at.length as f64
-    };
     match (data.times.get(entry as usize), start, step) {
         (Time::Micros(time), Time::Micros(start), Step::Months(step)) => {
-            (months(time) - months(start)) / step as f64
+            (in_months(time) - in_months(start)) / step as f64
         }
         (Time::Micros(time), Time::Micros(start), _) | (Time::Integer(time), Time::Integer(start), _) => {
             (i128::from(time) - i128::from(start)) as f64 / step.size()

@@ -77,7 +77,7 @@ impl Roles {
         taken.take(label.as_slice(), "the labels")?;
         taken.take(&outputs, "an output")?;
         taken.take(&inputs, "an input")?;
-        let values = taken.values(outputs, inputs)?;
+        let values = taken.values(outputs, inputs, options)?;
         let ignored = taken.free().collect();
         Ok(Self { series, time, label, values, ignored, names })
     }
@@ -113,13 +113,18 @@ impl Taken<'_> {
     }
 
     /// Outputs and inputs, those found by prefix or content included.
-    fn values(&mut self, mut outputs: Vec<usize>, mut inputs: Vec<usize>) -> Result<Vec<ValueColumn>> {
+    fn values(
+        &mut self,
+        mut outputs: Vec<usize>,
+        mut inputs: Vec<usize>,
+        options: &ReadOptions,
+    ) -> Result<Vec<ValueColumn>> {
         let mut role = Role::Output;
         if inputs.is_empty() {
             inputs = self.free().filter(|&at| has_prefix(&self.names[at], 'u')).collect();
             self.take(&inputs, "an input")?;
         }
-        if outputs.is_empty() {
+        if outputs.is_empty() && !options.inputs_alone {
             outputs = self.free().filter(|&at| has_prefix(&self.names[at], 'y')).collect();
             if outputs.is_empty() {
                 role = Role::OutputIfNumeric;
@@ -127,7 +132,7 @@ impl Taken<'_> {
             }
             self.take(&outputs, "an output")?;
         }
-        if outputs.is_empty() {
+        if outputs.is_empty() && !options.inputs_alone {
             let problem = Problem::NoOutputs { found: list(self.names) };
             return Err(Error::data(self.file, Place::default(), problem));
         }

@@ -1,8 +1,8 @@
-//! Whether a family that was read is one that a model can take: the columns that it was learned from, steps of its length.
+//! Data for a model: the columns that it was learned from, steps of its length, and whether a family that was read has them.
 
 use std::path::Path;
 
-use mtds::{DataColumns, Model};
+use mtds::{DataColumns, Model, Signal};
 
 use super::ReadFamily;
 use crate::note::Note;
@@ -14,6 +14,24 @@ use crate::{Error, Result};
 #[must_use]
 pub fn columns_of(model: &Model) -> DataColumns {
     DataColumns { label: None, ..model.columns.clone() }
+}
+
+/// The length of its steps, where the model says it.
+#[must_use]
+pub fn time_step_of(model: &Model) -> Option<Step> {
+    model.time_step.as_deref().and_then(|step| step.parse().ok())
+}
+
+/// Inputs with at least `n_time` rows, if all that the model takes are attributes, which go on as they are; else those that are given.
+#[must_use]
+pub fn prolonged(inputs: &Signal, model: &Model, n_time: usize) -> Signal {
+    let found = inputs.n_time();
+    if found == 0 || found >= n_time || !model.columns.has_attributes_only() {
+        return inputs.clone();
+    }
+    let mut values = inputs.values().to_vec();
+    (found..n_time).for_each(|_| values.extend_from_slice(inputs.row(found - 1)));
+    Signal::new(n_time, inputs.width(), values).unwrap_or_else(|_| inputs.clone())
 }
 
 impl ReadFamily {
@@ -38,7 +56,7 @@ impl ReadFamily {
         }
         let Some(expected) = model.time_step.clone() else { return Ok(Some(Note::UnknownStep)) };
         let found = self.time.step.to_string();
-        match expected.parse::<Step>().ok().and_then(|step| step.is_as_long_as(&self.time.step)) {
+        match time_step_of(model).and_then(|step| step.is_as_long_as(&self.time.step)) {
             Some(true) => Ok(None),
             Some(false) => Err(Error::data(name, Place::default(), Problem::OtherStep { expected, found })),
             None => Ok(Some(Note::OtherKindOfStep { expected, found })),

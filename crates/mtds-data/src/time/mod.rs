@@ -8,6 +8,7 @@ pub(crate) mod calendar;
 mod step;
 
 pub use step::Step;
+pub(crate) use step::in_months;
 
 use calendar::{DAY, Parsed};
 

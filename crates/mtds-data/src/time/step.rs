@@ -59,6 +59,29 @@ impl Step {
         }
     }
 
+    /// How many steps lie between two times as files write them; `None` where one is no time, or has no such steps.
+    #[must_use]
+    pub fn count(&self, from: &str, to: &str) -> Option<f64> {
+        let time = |text: &str| Time::parse(text.trim()).map(|(time, _)| time);
+        let number = |time| match time {
+            Time::Integer(time) => Some(time as f64),
+            Time::Number(time) => Some(time),
+            Time::Micros(_) => None,
+        };
+        match (self, time(from)?, time(to)?) {
+            (Self::Months(step) | Self::MonthEnds(step), Time::Micros(from), Time::Micros(to)) => {
+                Some((in_months(to) - in_months(from)) / *step as f64)
+            }
+            (Self::Micros(step), Time::Micros(from), Time::Micros(to)) => {
+                Some((i128::from(to) - i128::from(from)) as f64 / *step as f64)
+            }
+            (Self::Integer(_) | Self::Number(_), from, to) => {
+                Some((number(to)? - number(from)?) / self.size())
+            }
+            _ => None,
+        }
+    }
+
     /// The step as a number; months as their mean length in microseconds.
     pub(crate) fn size(self) -> f64 {
         match self {
@@ -67,6 +90,12 @@ impl Step {
             Self::Months(step) | Self::MonthEnds(step) => step as f64 * 30.436_875 * DAY as f64,
         }
     }
+}
+
+/// A moment in months since the beginning of time, parts of one by its length.
+pub(crate) fn in_months(time: i64) -> f64 {
+    let at = in_month(time);
+    at.month as f64 + at.within as f64 / at.length as f64
 }
 
 /// `start + k step`, rounded to the decimals that the numbers going into it can carry.
@@ -179,6 +208,19 @@ mod tests {
         for text in ["", "0", "-1", "nan", "inf", "1q", "h", "0.5mo", "1e300", "1e-9s", "1 d d"] {
             assert!(text.parse::<Step>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn steps_between_times_are_counted() {
+        let count = |step: &str, from: &str, to: &str| step.parse::<Step>().unwrap().count(from, to);
+        assert_eq!(count("0.25", "1", "2.5"), Some(6.0));
+        assert_eq!(count("2", "3", "6"), Some(1.5));
+        assert_eq!(count("6h", "2024-01-01", "2024-01-02T03:00"), Some(4.5));
+        assert_eq!(count("1mo", "2024-01-01", "2024-03-01"), Some(2.0));
+        assert_eq!(
+            [count("1", "2024-01-01", "2024-01-02"), count("1d", "1", "2"), count("1", "a", "2")],
+            [None; 3]
+        );
     }
 
     #[test]

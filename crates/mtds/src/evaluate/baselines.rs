@@ -1,5 +1,7 @@
 //! What a model is compared with, learned once from training sequences and asked from every origin.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Forecaster, Origin};
 use crate::base::Lds;
 use crate::baseline::network::{GruForecaster, GruSettings, HeldOut, WarmUp};
@@ -7,7 +9,7 @@ use crate::baseline::{
     FactorCurves, NearestMembers, PooledLds, PooledSettings, RidgeRegression, SharedProcess, SingleTask,
     Spread, Subspace,
 };
-use crate::family::{Family, SegmentPlan};
+use crate::family::{Family, SegmentPlan, Signal};
 use crate::learn::{Control, Interpolation, Progress, ScalingRule, Schedule};
 use crate::predict::{Forecast, family_mean, last_value};
 use crate::random::{Stream, stream};
@@ -20,7 +22,8 @@ const ENOUGH_TO_HOLD_OUT: usize = 8;
 const LONGEST_SEGMENT: usize = 256;
 
 /// A way to forecast that is not a multi-task system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Baseline {
     /// The last value holds.
     LastValue,
@@ -55,6 +58,9 @@ impl Baseline {
         Self::Gru,
         Self::Single,
     ];
+
+    /// Those that forecast from what members did, step by step.
+    pub const OF_MEMBERS: [Self; 4] = [Self::Nearest, Self::Ridge, Self::Fpca, Self::Gp];
 
     /// In tables.
     #[must_use]
@@ -103,10 +109,9 @@ impl Baseline {
         Ok(match self {
             Self::LastValue => Learned::LastValue(outputs(needed()?)),
             Self::FamilyMean => Learned::FamilyMean(outputs(needed()?)),
-            Self::Nearest => Learned::Nearest(Box::new(NearestMembers::fit(needed()?)?)),
-            Self::Ridge => Learned::Ridge(Box::new(RidgeRegression::fit(needed()?)?)),
-            Self::Fpca => Learned::Fpca(Box::new(FactorCurves::fit(needed()?)?)),
-            Self::Gp => Learned::Gp(Box::new(SharedProcess::fit(needed()?)?)),
+            Self::Nearest | Self::Ridge | Self::Fpca | Self::Gp => {
+                Learned::OfMembers(self.of_members(needed()?)?)
+            }
             Self::Pooled => {
                 let subspace = Subspace { d_state: like.base().d_state(), ..Subspace::default() };
                 let settings = PooledSettings {
@@ -120,6 +125,25 @@ impl Baseline {
             }
             Self::Gru => Learned::Gru(Box::new(settings.gru(needed()?, observer)?)),
             Self::Single => Learned::Single(Box::new(single(like)), settings.seed),
+        })
+    }
+}
+
+impl Baseline {
+    /// What forecasts in this way from what members did.
+    ///
+    /// # Errors
+    /// Members that it cannot be learned from; a way that is none of [`Baseline::OF_MEMBERS`].
+    pub(crate) fn of_members(self, members: &Family) -> Result<OfMembers> {
+        Ok(match self {
+            Self::Nearest => OfMembers::Nearest(Box::new(NearestMembers::fit(members)?)),
+            Self::Ridge => OfMembers::Ridge(Box::new(RidgeRegression::fit(members)?)),
+            Self::Fpca => OfMembers::Fpca(Box::new(FactorCurves::fit(members)?)),
+            Self::Gp => OfMembers::Gp(Box::new(SharedProcess::fit(members)?)),
+            Self::LastValue | Self::FamilyMean | Self::Pooled | Self::Gru | Self::Single => {
+                let why = format!("found `{}`; expected one that needs members alone", self.title());
+                return Err(Error::setting("way", why));
+            }
         })
     }
 }
@@ -180,6 +204,19 @@ pub enum Learned {
     LastValue(Vec<Vec<f64>>),
     /// [`Baseline::FamilyMean`], likewise.
     FamilyMean(Vec<Vec<f64>>),
+    /// One of [`Baseline::OF_MEMBERS`].
+    OfMembers(OfMembers),
+    /// [`Baseline::Pooled`].
+    Pooled(Box<PooledLds>),
+    /// [`Baseline::Gru`].
+    Gru(Box<GruForecaster>),
+    /// [`Baseline::Single`], with the seed of its chains.
+    Single(Box<SingleTask>, u64),
+}
+
+/// What forecasts from what members did: steps of a sequence, one beside the other.
+#[derive(Debug)]
+pub enum OfMembers {
     /// [`Baseline::Nearest`].
     Nearest(Box<NearestMembers>),
     /// [`Baseline::Ridge`].
@@ -188,12 +225,38 @@ pub enum Learned {
     Fpca(Box<FactorCurves>),
     /// [`Baseline::Gp`].
     Gp(Box<SharedProcess>),
-    /// [`Baseline::Pooled`].
-    Pooled(Box<PooledLds>),
-    /// [`Baseline::Gru`].
-    Gru(Box<GruForecaster>),
-    /// [`Baseline::Single`], with the seed of its chains.
-    Single(Box<SingleTask>, u64),
+}
+
+impl OfMembers {
+    /// The forecast of the `n_time` steps after `past`, in data units.
+    ///
+    /// # Errors
+    /// Another number of outputs; no steps asked for.
+    pub(crate) fn forecast(&self, past: &Signal, n_time: usize) -> Result<Forecast> {
+        match self {
+            Self::Nearest(nearest) => nearest.forecast(past, n_time),
+            Self::Ridge(ridge) => ridge.forecast(past, n_time),
+            Self::Fpca(factors) => factors.forecast(past, n_time),
+            Self::Gp(process) => process.forecast(past, n_time),
+        }
+    }
+
+    /// Steps that members show.
+    pub(crate) fn n_time(&self) -> usize {
+        match self {
+            Self::Nearest(nearest) => nearest.n_time(),
+            Self::Ridge(ridge) => ridge.n_time(),
+            Self::Fpca(factors) => factors.n_time(),
+            Self::Gp(process) => process.n_time(),
+        }
+    }
+}
+
+impl Forecaster for OfMembers {
+    fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> Result<Vec<Forecast>> {
+        let outputs = family.sequence(i).outputs();
+        origins.iter().map(|origin| self.forecast(&outputs.slice(0..origin.seen), origin.n_time)).collect()
+    }
 }
 
 impl Forecaster for Learned {
@@ -208,10 +271,7 @@ impl Forecaster for Learned {
                 let training: Vec<&[f64]> = training.iter().map(Vec::as_slice).collect();
                 family_mean(&training, d, seen, n_time)
             }
-            Self::Nearest(nearest) => nearest.forecast(&outputs.slice(0..seen), n_time),
-            Self::Ridge(ridge) => ridge.forecast(&outputs.slice(0..seen), n_time),
-            Self::Fpca(factors) => factors.forecast(&outputs.slice(0..seen), n_time),
-            Self::Gp(process) => process.forecast(&outputs.slice(0..seen), n_time),
+            Self::OfMembers(way) => way.forecast(&outputs.slice(0..seen), n_time),
             Self::Pooled(pooled) => pooled.forecast(inputs, seen, n_time, Spread::ByStep),
             Self::Gru(gru) => gru.forecast(&outputs.slice(0..seen), inputs, n_time),
             Self::Single(single, seed) => {

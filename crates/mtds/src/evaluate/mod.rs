@@ -16,8 +16,8 @@ use std::fmt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use baselines::Learned;
 pub use baselines::{Baseline, BaselineSettings};
+pub(crate) use baselines::{Learned, OfMembers};
 pub(crate) use follow::{Following, FollowingEnsemble, Updates};
 pub use row::ScoreRow;
 

@@ -144,6 +144,14 @@ impl EnsembleTracker {
         self.log_evidence
     }
 
+    /// Whether a step can be taken. Scalings may differ, so what one candidate can take another may refuse: all are asked.
+    ///
+    /// # Errors
+    /// As [`EnsembleTracker::observe`].
+    pub fn check(&self, outputs: &[f64], inputs: &[f64]) -> Result<()> {
+        self.trackers.iter().try_for_each(|tracker| tracker.to_model_units(outputs, inputs).map(drop))
+    }
+
     /// Takes one step of outputs (NaN = missing) and inputs, in data units; updates every τ steps.
     ///
     /// Returns whether posteriors and weights were updated. On an error nothing has changed.
@@ -151,8 +159,7 @@ impl EnsembleTracker {
     /// # Errors
     /// Rows of the wrong width, infinite outputs, inputs that are not finite.
     pub fn observe(&mut self, outputs: &[f64], inputs: &[f64]) -> Result<bool> {
-        // Scalings may differ, so what one candidate can take another may refuse: ask all before any takes it.
-        self.trackers.iter().try_for_each(|tracker| tracker.to_model_units(outputs, inputs).map(drop))?;
+        self.check(outputs, inputs)?;
         let updated = self.each(|tracker| tracker.observe(outputs, inputs))?;
         let observed = outputs.iter().map(|y| usize::from(!y.is_nan()));
         self.n_observed.iter_mut().zip(observed).for_each(|(n, seen)| *n += seen);

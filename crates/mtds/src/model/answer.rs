@@ -4,10 +4,10 @@ use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
 use super::infer::Under;
-use super::{Companion, Member, Model};
-use crate::evaluate::{Evaluated, FollowingEnsemble, Origins, evaluate};
+use super::{Companion, Follower, FollowingModel, Member, Model, ModelTracker};
+use crate::evaluate::{Evaluated, Origins, evaluate};
 use crate::family::{Family, Sequence, Signal};
-use crate::infer::{Candidate, Ensemble, EnsembleTracker, Method, Online};
+use crate::infer::{Candidate, Ensemble, Method, Online};
 use crate::learn::Control;
 use crate::predict::{CodePath, Forecast, MAX_DRAWS, Surprise};
 use crate::random::{Random, Stream, stream};
@@ -52,7 +52,8 @@ impl Model {
             Ok((weight, of.system.forecast(&inferred.posterior, outputs, inputs, horizon, &mut forecast)?))
         };
         if self.companions.is_empty() || method == Method::Amortised {
-            return one(self.own(), 1.0, of_posterior, of_forecast).map(|(_, forecast)| forecast);
+            let (_, own) = one(self.own(), 1.0, of_posterior, of_forecast)?;
+            return self.blend.of(own, outputs);
         }
         let mut parts = vec![(self.own(), 1.0, of_posterior.clone(), of_forecast.clone())];
         let mut seeds = of_posterior;
@@ -61,14 +62,14 @@ impl Model {
             parts.push((Under { system, online }, *weight, posterior, forecast));
         }
         let forecasts = parts.into_par_iter().map(|(of, weight, a, b)| one(of, weight, a, b));
-        Forecast::mixed(forecasts.collect::<Result<_>>()?)
+        self.blend.of(Forecast::mixed(forecasts.collect::<Result<_>>()?)?, outputs)
     }
 
-    /// The systems that forecast together, followed as `online` says, in equal parts or as they were found to count.
+    /// All that forecasts, ready to follow sequences as `online` says.
     ///
     /// # Errors
     /// Inference settings that do not fit the systems.
-    pub fn ensemble(&self, online: &Online) -> Result<Ensemble> {
+    pub fn follower(&self, online: &Online) -> Result<Follower> {
         let own = Candidate::new(self.system.clone(), online.clone());
         let others = self.companions.iter().map(|companion| Candidate {
             model: companion.system.clone(),
@@ -76,7 +77,8 @@ impl Model {
             weight: companion.weight,
         });
         // Weights were found by forecasts of many members; the evidence of one sequence would overrule them all.
-        Ensemble::new(std::iter::once(own).chain(others).collect())?.tempered(0.0)
+        let ensemble = Ensemble::new(std::iter::once(own).chain(others).collect())?.tempered(0.0)?;
+        Ok(Follower::new(ensemble, self.blend.clone()))
     }
 
     /// A tracker before its first observation; number `i` of many has random numbers of its own. Trackers share the model's
@@ -84,9 +86,8 @@ impl Model {
     ///
     /// # Errors
     /// Inference settings that do not fit the system.
-    pub fn track(&self, i: u64) -> Result<EnsembleTracker> {
-        let random = stream(self.provenance.seed, Stream::Tracker(i));
-        EnsembleTracker::new(&self.ensemble(&self.online)?, random)
+    pub fn track(&self, i: u64) -> Result<ModelTracker> {
+        self.follower(&self.online)?.start(stream(self.provenance.seed, Stream::Tracker(i)))
     }
 
     /// The member of this id.
@@ -144,9 +145,9 @@ impl Model {
     /// What forecasts with this model in an evaluation, with random numbers of this seed.
     ///
     /// # Errors
-    /// As [`Model::ensemble`].
-    pub fn following(&self, seed: u64) -> Result<FollowingEnsemble> {
-        Ok(FollowingEnsemble { ensemble: self.ensemble(&self.online)?, random: (seed, Stream::Evaluate) })
+    /// As [`Model::follower`].
+    pub fn following(&self, seed: u64) -> Result<FollowingModel> {
+        Ok(self.follower(&self.online)?.evaluated((seed, Stream::Evaluate)))
     }
 
     /// Scores of its forecasts of every sequence of a family, from each origin.
@@ -168,7 +169,7 @@ impl Model {
     pub fn surprise(&self, family: &Family, i: usize, seed: u64) -> Result<Surprise> {
         let (outputs, inputs) = (family.sequence(i).outputs(), family.inputs_of(i));
         let random = stream(seed, Stream::Anomaly(i as u64));
-        let mut tracker = EnsembleTracker::new(&self.ensemble(&self.online)?, random)?;
+        let mut tracker = self.follower(&self.online)?.start(random)?;
         let mut random = stream(seed, Stream::Surprise(i as u64));
         let mut total = Surprise::default();
         for start in (0..outputs.n_time()).step_by(self.online.every) {

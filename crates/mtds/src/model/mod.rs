@@ -4,11 +4,18 @@
 //! from, how codes of new members are inferred, the members it has met, and how it was learned.
 
 mod answer;
+mod blend;
+mod columns;
 mod infer;
+mod tracker;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use blend::Blended;
+pub use blend::{Blend, Remembered, Widths};
+pub use columns::{Attribute, DataColumns};
 pub use infer::Inferred;
+pub use tracker::{Follower, FollowingModel, ModelTracker, ModelTrackerState};
 
 use crate::evaluate::ScoreRow;
 use crate::family::Family;
@@ -27,6 +34,8 @@ pub struct Model {
     pub online: Online,
     /// Systems that forecast together with it, learned from other parts of the family or with another structure; may be empty.
     pub companions: Vec<Companion>,
+    /// What forecasts beside all systems, and how wide forecasts are.
+    pub blend: Blend,
     /// The columns that it was learned from.
     pub columns: DataColumns,
     /// Length of a step in the units of its times, as files write it; `None` where nobody said.
@@ -51,6 +60,7 @@ impl Model {
             system,
             online: Online::default(),
             companions: vec![],
+            blend: Blend::default(),
             columns,
             time_step: None,
             provenance,
@@ -71,56 +81,6 @@ pub struct Companion {
     pub online: Online,
     /// How much it counts, where the first system counts 1.
     pub weight: f64,
-}
-
-/// Which columns of a table mean what, and how times become steps. Every key may be left out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct DataColumns {
-    /// Column that tells sequences apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<String>,
-    /// Column of times.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time: Option<String>,
-    /// Column of labels.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// Output columns; empty: by name.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub outputs: Vec<String>,
-    /// Input columns; empty: by name.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<String>,
-    /// Length of a step to resample to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resample: Option<String>,
-    /// `mean` or `linear`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resample_by: Option<String>,
-}
-
-impl DataColumns {
-    /// Outputs and inputs of these names.
-    #[must_use]
-    pub fn named(outputs: Vec<String>, inputs: Vec<String>) -> Self {
-        Self { outputs, inputs, ..Self::default() }
-    }
-
-    /// These, and for those left out the ones of `other`.
-    #[must_use]
-    pub fn or(self, other: Self) -> Self {
-        let list = |mine: Vec<String>, other| if mine.is_empty() { other } else { mine };
-        Self {
-            series: self.series.or(other.series),
-            time: self.time.or(other.time),
-            label: self.label.or(other.label),
-            outputs: list(self.outputs, other.outputs),
-            inputs: list(self.inputs, other.inputs),
-            resample: self.resample.or(other.resample),
-            resample_by: self.resample_by.or(other.resample_by),
-        }
-    }
 }
 
 /// Where a model came from.

@@ -10,6 +10,7 @@ mod marginal;
 mod mixed;
 mod noise;
 mod score;
+mod shape;
 mod surprise;
 
 pub use baseline::{family_mean, last_value};

@@ -128,6 +128,13 @@ fn learning(bundle: &Model) -> Result<String> {
         0 => "Codes of training members kept: none.".to_owned(),
         n => format!("Codes of training members kept: {n}."),
     };
+    let members = match &bundle.blend.remembered {
+        None => members,
+        Some(remembered) => format!(
+            "{members} Forecasts remember what {} members did: their outputs are part of this model, without their ids.",
+            remembered.members.n_seq()
+        ),
+    };
     Ok(format!(
         "## How it was learned\n\nProgram version {}, seed {}, data with the fingerprint {}. {members} \
          Settings:\n\n{settings}",

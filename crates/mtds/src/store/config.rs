@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::remembered::BlendRecord;
 use super::{CONFIG_FILE, READABLE_VERSIONS, RESTORE, SCHEMA_VERSION, broken, check, migrate};
 use crate::Result;
 use crate::base::Kinds;
@@ -30,6 +31,8 @@ struct Record<A> {
     online: Online,
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     companions: Vec<CompanionRecord<A>>,
+    #[serde(default, skip_serializing_if = "BlendRecord::is_empty")]
+    blend: BlendRecord,
     scores: Vec<CardScore>,
     #[serde(deserialize_with = "Option::deserialize")]
     fit: Option<FitRecord>,
@@ -77,6 +80,7 @@ pub(super) struct Config {
     pub prior: Prior,
     pub online: Online,
     pub companions: Vec<CompanionConfig>,
+    pub blend: BlendRecord,
     pub columns: DataColumns,
     pub time_step: Option<String>,
     pub provenance: Provenance,
@@ -117,6 +121,7 @@ fn record(model: &Model) -> Record<&Architecture> {
         prior: model.system.prior().clone(),
         online: model.online.clone(),
         companions: model.companions.iter().map(companion).collect(),
+        blend: BlendRecord::of(&model.blend),
         scores: model.scores.clone(),
         fit: model.fit.clone(),
         members: model.members.iter().map(member).collect(),
@@ -154,15 +159,18 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
         prior: record.prior,
         online: record.online,
         companions: companions.iter().map(CompanionRecord::of).collect(),
+        blend: record.blend,
         scores: record.scores,
         fit: record.fit,
         members: record.members,
     };
     check_understood(&file, &again)?;
-    let Record { scaling, prior, online, columns, time_step, provenance, scores, fit, members, .. } = again;
+    let Record {
+        scaling, prior, online, blend, columns, time_step, provenance, scores, fit, members, ..
+    } = again;
     #[rustfmt::skip]
     let config = Config {
-        scaling, prior, online, companions, columns, time_step, provenance, scores, fit, members,
+        scaling, prior, online, companions, blend, columns, time_step, provenance, scores, fit, members,
         architecture: architecture.clone(),
     };
     check::sizes(&config.architecture)?;

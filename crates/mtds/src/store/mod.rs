@@ -6,6 +6,7 @@
 //!                     [n_members × d_code] if the members of the family are kept; companion.K.… of systems beside the first
 //! README.md           the model card: for people, never read back
 //! inference.safetensors   the inference network, where one was learned
+//! members.safetensors     what members did, where forecasts remember it
 //! history.json            the course of learning, where there was one
 //! ```
 //! The same model always gives the same bytes. A part that cannot be understood is an error that names it, never a default;
@@ -17,6 +18,7 @@ mod config;
 mod migrate;
 mod network;
 pub(crate) mod number;
+mod remembered;
 mod weights;
 
 use crate::base::Kinds;
@@ -39,10 +41,12 @@ pub const WEIGHTS_FILE: &str = "model.safetensors";
 pub const CARD_FILE: &str = "README.md";
 /// The inference network, beside the others where one was learned.
 pub const NETWORK_FILE: &str = "inference.safetensors";
+/// What members did, beside the others where forecasts remember it.
+pub(crate) const MEMBERS_FILE: &str = "members.safetensors";
 /// The course of learning, beside the others where the model was learned by a fit.
 pub const HISTORY_FILE: &str = "history.json";
 /// The files of a model directory that may be left out.
-pub const OPTIONAL_FILE_NAMES: [&str; 2] = [NETWORK_FILE, HISTORY_FILE];
+pub const OPTIONAL_FILE_NAMES: [&str; 3] = [NETWORK_FILE, MEMBERS_FILE, HISTORY_FILE];
 /// The files that loading needs; the card may be edited or left out.
 pub const REQUIRED_FILE_NAMES: [&str; 2] = [CONFIG_FILE, WEIGHTS_FILE];
 
@@ -64,6 +68,9 @@ impl Model {
         ];
         if let Some(network) = &self.network {
             files.push((NETWORK_FILE, network::write(network, &self.provenance)?));
+        }
+        if let Some(remembered) = &self.blend.remembered {
+            files.push((MEMBERS_FILE, remembered::write(&remembered.members)?));
         }
         if let Some(fit) = &self.fit {
             let history = serde_json::to_vec(&fit.stages);
@@ -106,8 +113,10 @@ impl Model {
             Ok(Companion { system, online: of.online, weight: of.weight })
         };
         let companions = config.companions.into_iter().map(companion).collect::<Result<_>>()?;
+        let blend = config.blend.with_members(find(files, MEMBERS_FILE)?, system.base().d_obs())?;
         let mut model = Self {
             companions,
+            blend,
             system: system.with_prior(config.prior).map_err(refused)?,
             online: config.online,
             columns: config.columns,

@@ -1,10 +1,17 @@
-//! How much each structure counts in the forecasts: by what each made of members that it did not learn from.
+//! How much each part of a model counts in its forecasts, and how wide they are: by what each part made of members that it did not
+//! learn from.
 //!
 //! ```text
-//! CRPS(w) = Σ_v w_v E|X_v − y| − ½ Σ_vu w_v w_u E|X_v − X_u|        X_v ~ forecast of structure v,  Σ_v w_v = 1,  w_v ≥ 0
+//! CRPS(w)    = Σ_v w_v E|X_v − y| − ½ Σ_vu w_v w_u E|X_v − X_u|        X_v ~ forecast of part v,  Σ_v w_v = 1,  w_v ≥ 0
+//! CRPS(w, f) = f · (E|X − y_f| − ½ E|X − X'|)        X ~ the mixture with mean m,  y_f = m + (y − m) / f
 //! ```
-//! is the score of forecasts that are mixed with weights w. It is quadratic in w, so that one pass over the forecasts gives the score of
-//! every mixture, and the best of them is found exactly. Few members know little: w is drawn towards equal parts by as much as they do.
+//! are the scores of forecasts that are mixed with weights w, and of these stretched by f around their mean. The first is quadratic in w, so that one
+//! pass over the forecasts gives the score of every mixture. Few members know little: what is minimised is
+//!
+//! ```text
+//! CRPS(w) + ½ τ Σ_v w_v log w_v        τ: median standard error, over members, of how far the score of a part is from that of equal parts
+//! ```
+//! so that parts that members cannot tell apart count the same, and one that is behind by several standard errors next to nothing. f is drawn towards 1.
 //!
 //! Reference: Gneiting & Raftery (2007), *Strictly Proper Scoring Rules, Prediction, and Estimation*, eq. 21, for the score of a mixture.
 
@@ -12,20 +19,29 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::evaluate::{Forecaster, Origin, Origins, Seen};
+use crate::evaluate::{Forecaster, Origin, Origins};
 use crate::family::Family;
+use crate::model::Widths;
 use crate::predict::{Estimate, Forecast, Marginal};
 
-/// Shares of a sequence after which the rest is forecast.
-const SHARES: [f64; 3] = [0.25, 0.5, 0.75];
+/// Shares of a usual sequence after which the rest is forecast, and the fewest steps.
+const SHARES: [f64; 4] = [0.1, 0.25, 0.5, 0.75];
+const FEWEST: usize = 2;
+/// Most values of a case: of longer ones every second step, every third, … counts.
+const MOST_VALUES: usize = 400;
 /// Components that forecasts are thinned to before they are compared with each other.
-const THINNED: usize = 40;
-/// Members that count as much as the belief in equal parts.
+const THINNED: usize = 20;
+/// Members that count as much as the belief in one width for all numbers of steps, and in none.
 const BELIEF: f64 = 8.0;
-/// Rounds of the search for weights: far more than three or four of them need.
+/// Weight below which a part is left out of the forecasts, and the least of the system that stays.
+const NEGLIGIBLE: f64 = 0.03;
+const LEAST: f64 = 1e-3;
+/// Rounds of the search for weights: far more than a handful of them need.
 const ROUNDS: usize = 2000;
+/// Logarithms of the factors that are tried go from minus this to this, in so many steps.
+const WIDEST: (f64, i32) = (1.0, 20);
 
-/// What one structure came to.
+/// What one part came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StructureRow {
@@ -63,107 +79,207 @@ impl StructureRow {
     }
 }
 
-/// Terms of the score of one member: E|X_v − y| of each structure, and E|X_v − X_u| of each pair, means over what was observed.
+/// What was forecast of one member from one origin, by every part.
 #[derive(Clone, Debug)]
-pub(super) struct Terms {
+pub(super) struct Case {
+    /// Cases of other groups decide on forecasts that are judged by this one.
+    pub(super) group: usize,
+    member: usize,
+    /// Steps seen.
+    seen: usize,
+    values: Vec<Value>,
+    /// E|X_v − y| of each part, and E|X_v − X_u| of each pair: means over values.
     errors: Vec<f64>,
     distances: Vec<f64>,
 }
 
-impl Terms {
-    /// The terms of sequence `i`; `None` where nothing was observed behind any origin. `scales`: deviation of each output.
-    pub(super) fn of(
-        structures: &[&dyn Forecaster],
-        (family, i): (&Family, usize),
-        scales: &[f64],
-    ) -> Result<Option<Self>> {
-        let outputs = family.sequence(i).outputs();
-        let origins: Vec<Origin> = origins().of(outputs.n_time()).into_iter().flatten().collect();
-        let origins: Vec<Origin> = origins.into_iter().filter(|origin| origin.seen > 0).collect();
-        let n = structures.len();
-        let forecasts: Vec<Vec<Forecast>> =
-            structures.iter().map(|one| one.forecasts(family, i, &origins)).collect::<Result<_>>()?;
-        let (mut errors, mut distances, mut count) = (vec![0.0; n], vec![0.0; n * n], 0.0);
-        for (k, origin) in origins.iter().enumerate() {
-            for t in 0..origin.n_time {
-                for (c, y) in outputs.row(origin.seen + t).iter().enumerate().filter(|(_, y)| !y.is_nan()) {
-                    let ours: Vec<Marginal<'_>> =
-                        forecasts.iter().map(|of| of[k].marginal_at(t, c).thin(THINNED)).collect();
-                    for v in 0..n {
-                        errors[v] += ours[v].mean_distance(&Marginal::point(*y)) / scales[c];
-                        for u in 0..=v {
-                            let distance = ours[v].mean_distance(&ours[u]) / scales[c];
-                            distances[v * n + u] += distance;
-                            distances[u * n + v] += if u < v { distance } else { 0.0 };
-                        }
-                    }
-                    count += 1.0;
+/// An observed value, the deviation of its output, and what each part forecast.
+#[derive(Clone, Debug)]
+struct Value {
+    truth: f64,
+    unit: f64,
+    marginals: Vec<Marginal<'static>>,
+}
+
+/// How much each part counts, and how wide forecasts are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Decision {
+    pub(super) weights: Vec<f64>,
+    pub(super) widths: Widths,
+}
+
+/// Where forecasts begin that decide: after some shares of a usual sequence.
+pub(super) fn origins(median_time: usize) -> Origins {
+    let mut steps: Vec<usize> =
+        SHARES.iter().map(|share| ((share * median_time as f64) as usize).max(FEWEST)).collect();
+    steps.dedup();
+    Origins::after(&steps)
+}
+
+/// What all parts make of these members; `group` of each.
+pub(super) fn cases(
+    parts: &[&dyn Forecaster],
+    family: &Family,
+    members: &[(usize, usize)],
+    (origins, units): (&Origins, &[f64]),
+) -> Result<Vec<Case>> {
+    let of = |&(i, group): &(usize, usize)| cases_of(parts, (family, i, group), origins, units);
+    let found = members.par_iter().map(of).collect::<Result<Vec<_>>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+fn cases_of(
+    parts: &[&dyn Forecaster],
+    (family, member, group): (&Family, usize, usize),
+    origins: &Origins,
+    units: &[f64],
+) -> Result<Vec<Case>> {
+    let outputs = family.sequence(member).outputs();
+    let origins: Vec<Origin> = origins.of(outputs.n_time()).into_iter().flatten().collect();
+    let forecasts: Vec<Vec<Forecast>> =
+        parts.iter().map(|one| one.forecasts(family, member, &origins)).collect::<Result<_>>()?;
+    let mut cases = vec![];
+    for (k, origin) in origins.iter().enumerate() {
+        let mut values = vec![];
+        // Neighbours tell much the same.
+        let stride = (origin.n_time * outputs.width()).div_ceil(MOST_VALUES);
+        for t in (0..origin.n_time).step_by(stride) {
+            for (c, y) in outputs.row(origin.seen + t).iter().enumerate().filter(|(_, y)| !y.is_nan()) {
+                let marginals = forecasts.iter().map(|of| of[k].marginal_at(t, c).thin(THINNED)).collect();
+                values.push(Value { truth: *y, unit: units[c], marginals });
+            }
+        }
+        if !values.is_empty() {
+            cases.push(Case::new((group, member, origin.seen), values, parts.len()));
+        }
+    }
+    Ok(cases)
+}
+
+impl Case {
+    fn new((group, member, seen): (usize, usize, usize), values: Vec<Value>, n: usize) -> Self {
+        let (mut errors, mut distances) = (vec![0.0; n], vec![0.0; n * n]);
+        for Value { truth, unit, marginals } in &values {
+            let share = 1.0 / (unit * values.len() as f64);
+            for v in 0..n {
+                errors[v] += share * marginals[v].mean_distance(&Marginal::point(*truth));
+                for u in 0..=v {
+                    let distance = share * marginals[v].mean_distance(&marginals[u]);
+                    distances[v * n + u] += distance;
+                    distances[u * n + v] += if u < v { distance } else { 0.0 };
                 }
             }
         }
-        errors.iter_mut().chain(&mut distances).for_each(|term| *term /= f64::max(count, 1.0));
-        Ok((count > 0.0).then_some(Self { errors, distances }))
+        Self { group, member, seen, values, errors, distances }
+    }
+
+    /// E|X − X'| of a mixture.
+    fn spread(&self, weights: &[f64]) -> f64 {
+        let n = weights.len();
+        (0..n * n).map(|vu| weights[vu / n] * weights[vu % n] * self.distances[vu]).sum()
     }
 
     /// The score of a mixture.
     fn crps(&self, weights: &[f64]) -> f64 {
-        let n = weights.len();
         let error: f64 = self.errors.iter().zip(weights).map(|(e, w)| w * e).sum();
-        let pair = |vu: usize| weights[vu / n] * weights[vu % n] * self.distances[vu];
-        error - 0.5 * (0..n * n).map(pair).sum::<f64>()
+        error - 0.5 * self.spread(weights)
+    }
+
+    /// Its score when it is stretched by each of these factors.
+    fn stretched(&self, weights: &[f64], factors: &[f64]) -> Vec<f64> {
+        let mut errors = vec![0.0; factors.len()];
+        for Value { truth, unit, marginals } in &self.values {
+            let parts = || weights.iter().zip(marginals);
+            let mean: f64 = parts().map(|(w, part)| w * part.mean()).sum();
+            for (error, f) in errors.iter_mut().zip(factors) {
+                let at = Marginal::point(mean + (truth - mean) / f);
+                *error += parts().map(|(w, part)| w * part.mean_distance(&at)).sum::<f64>() / unit;
+            }
+        }
+        let (n, spread) = (self.values.len() as f64, self.spread(weights));
+        errors.iter().zip(factors).map(|(error, f)| f * (error / n - 0.5 * spread)).collect()
     }
 }
 
-fn origins() -> Origins {
-    Origins { seen: SHARES.map(Seen::Share).to_vec(), horizon: None }
+impl Decision {
+    /// What these cases say of `n` parts, the first of which are systems: one of them always counts.
+    pub(super) fn of((n_systems, n): (usize, usize), cases: &[&Case]) -> Self {
+        let members = by_member(cases);
+        let weights = best_weights(n, cases, 0.5 * uncertainty(n, &members));
+        let weights = without_negligible(weights, n_systems);
+        let known = members.len() as f64;
+        let widths = widths(&weights, cases, known / (known + BELIEF));
+        Self { weights, widths }
+    }
+
+    /// The table of parts.
+    pub(super) fn rows(&self, names: &[String], cases: &[&Case]) -> Vec<StructureRow> {
+        let members = by_member(cases);
+        let row = |v: usize| {
+            let alone = alone(names.len(), v);
+            let own: Vec<f64> = members.iter().map(|cases| mean_crps(cases, &alone)).collect();
+            let behind = own.iter().zip(&members).map(|(own, cases)| own - mean_crps(cases, &self.weights));
+            let (behind, own) = (Estimate::of(&behind.collect::<Vec<_>>()), Estimate::of(&own));
+            StructureRow {
+                structure: names[v].clone(),
+                weight: self.weights[v],
+                crps: own.as_ref().map_or(f64::NAN, |own| own.mean),
+                crps_se: own.as_ref().and_then(|own| own.std_error),
+                behind: behind.as_ref().map_or(f64::NAN, |behind| behind.mean),
+                behind_se: behind.and_then(|behind| behind.std_error),
+                n_seq: members.len(),
+            }
+        };
+        (0..names.len()).map(row).collect()
+    }
 }
 
-/// The terms of these members, in parallel.
-pub(super) fn all_terms(
-    structures: &[&dyn Forecaster],
-    family: &Family,
-    members: &[usize],
-    scales: &[f64],
-) -> Result<Vec<Terms>> {
-    let found = members.par_iter().map(|&i| Terms::of(structures, (family, i), scales));
-    Ok(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+/// Cases of each member.
+fn by_member<'a>(cases: &[&'a Case]) -> Vec<Vec<&'a Case>> {
+    let own = |a: &&Case, b: &&Case| (a.group, a.member) == (b.group, b.member);
+    cases.chunk_by(own).map(<[&Case]>::to_vec).collect()
 }
 
-/// The weights of structures, and the table.
-pub(super) fn weigh(names: &[String], terms: &[Terms]) -> (Vec<f64>, Vec<StructureRow>) {
-    let n = names.len();
+fn mean_crps(cases: &[&Case], weights: &[f64]) -> f64 {
+    cases.iter().map(|case| case.crps(weights)).sum::<f64>() / cases.len() as f64
+}
+
+/// Part `v` and no other.
+fn alone(n: usize, v: usize) -> Vec<f64> {
+    (0..n).map(|u| f64::from(u8::from(u == v))).collect()
+}
+
+/// Median over parts of the standard error by which their scores differ from that of equal parts; infinite where nobody can tell.
+fn uncertainty(n: usize, members: &[Vec<&Case>]) -> f64 {
     let equal = vec![1.0 / n as f64; n];
-    let best = best_weights(n, terms);
-    let share = terms.len() as f64 / (terms.len() as f64 + BELIEF);
-    let weights: Vec<f64> = best.iter().zip(&equal).map(|(b, e)| share * b + (1.0 - share) * e).collect();
-    let row = |v: usize| {
-        let alone: Vec<f64> = (0..n).map(|u| f64::from(u8::from(u == v))).collect();
-        let own: Vec<f64> = terms.iter().map(|term| term.crps(&alone)).collect();
-        let behind: Vec<f64> = own.iter().zip(terms).map(|(own, term)| own - term.crps(&weights)).collect();
-        let (own, behind) = (Estimate::of(&own), Estimate::of(&behind));
-        StructureRow {
-            structure: names[v].clone(),
-            weight: weights[v],
-            crps: own.as_ref().map_or(f64::NAN, |own| own.mean),
-            crps_se: own.as_ref().and_then(|own| own.std_error),
-            behind: behind.as_ref().map_or(f64::NAN, |behind| behind.mean),
-            behind_se: behind.and_then(|behind| behind.std_error),
-            n_seq: terms.len(),
-        }
+    let of_part = |v: usize| {
+        let alone = alone(n, v);
+        let differences = members.iter().map(|cases| mean_crps(cases, &alone) - mean_crps(cases, &equal));
+        Estimate::of(&differences.collect::<Vec<_>>())?.std_error
     };
-    let rows = (0..n).map(row).collect();
-    (weights, rows)
+    let mut errors: Vec<f64> = (0..n).map(|v| of_part(v).unwrap_or(f64::INFINITY)).collect();
+    errors.sort_by(f64::total_cmp);
+    errors[n / 2]
 }
 
-/// The weights with the lowest mean score, by multiplicative steps, which keep them on the simplex.
-fn best_weights(n: usize, terms: &[Terms]) -> Vec<f64> {
+/// The weights with the lowest mean score, where members tell; by multiplicative steps, which keep them on the simplex.
+fn best_weights(n: usize, cases: &[&Case], evenness: f64) -> Vec<f64> {
     let mut weights = vec![1.0 / n as f64; n];
-    let mean = |of: &dyn Fn(&Terms) -> f64| terms.iter().map(of).sum::<f64>() / terms.len().max(1) as f64;
-    let errors: Vec<f64> = (0..n).map(|v| mean(&|term| term.errors[v])).collect();
-    let distances: Vec<f64> = (0..n * n).map(|vu| mean(&|term| term.distances[vu])).collect();
-    let largest = errors.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let mean = |of: &dyn Fn(&Case) -> f64| {
+        cases.iter().map(|case| of(case)).sum::<f64>() / cases.len().max(1) as f64
+    };
+    let errors: Vec<f64> = (0..n).map(|v| mean(&|case| case.errors[v])).collect();
+    let distances: Vec<f64> = (0..n * n).map(|vu| mean(&|case| case.distances[vu])).collect();
+    if !evenness.is_finite() {
+        return weights;
+    }
+    let largest = errors.iter().copied().fold(f64::MIN_POSITIVE, f64::max) + evenness;
     for _ in 0..ROUNDS {
-        let slope = |v: usize| errors[v] - (0..n).map(|u| weights[u] * distances[v * n + u]).sum::<f64>();
+        let slope = |v: usize| {
+            let mixed = (0..n).map(|u| weights[u] * distances[v * n + u]).sum::<f64>();
+            errors[v] - mixed + evenness * f64::max(weights[v], f64::MIN_POSITIVE).ln()
+        };
         let slopes: Vec<f64> = (0..n).map(slope).collect();
         let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);
         weights.iter_mut().zip(&slopes).for_each(|(w, s)| *w *= (-(s - least) / largest).exp());
@@ -173,6 +289,48 @@ fn best_weights(n: usize, terms: &[Terms]) -> Vec<f64> {
     weights
 }
 
+/// Parts that hardly count do not: each takes time. The system that counts most stays.
+fn without_negligible(mut weights: Vec<f64>, n_systems: usize) -> Vec<f64> {
+    let leader = leader(&weights, n_systems);
+    for v in (0..weights.len()).filter(|v| *v != leader) {
+        weights[v] = if weights[v] < NEGLIGIBLE { 0.0 } else { weights[v] };
+    }
+    weights[leader] = weights[leader].max(LEAST);
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|w| w / total).collect()
+}
+
+/// The system that counts most.
+pub(super) fn leader(weights: &[f64], n_systems: usize) -> usize {
+    (1..n_systems).fold(0, |best, v| if weights[v] > weights[best] { v } else { best })
+}
+
+/// The factors with the lowest score for each number of steps seen, where all other cases count as much as `BELIEF` of its own; drawn
+/// towards 1 in the same way.
+fn widths(weights: &[f64], cases: &[&Case], share: f64) -> Widths {
+    let (widest, steps) = WIDEST;
+    let logs: Vec<f64> = (-steps..=steps).map(|k| widest * f64::from(k) / f64::from(steps)).collect();
+    let factors: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+    let curves: Vec<Vec<f64>> = cases.par_iter().map(|case| case.stretched(weights, &factors)).collect();
+    let mut seen: Vec<usize> = cases.iter().map(|case| case.seen).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    let sum = |k: usize, own: &dyn Fn(&Case) -> bool| {
+        let own = cases.iter().zip(&curves).filter(|(case, _)| own(case));
+        own.fold((0.0, 0.0), |(n, sum), (_, curve)| (n + 1.0, sum + curve[k]))
+    };
+    let best = |&steps: &usize| {
+        let score = |k: usize| {
+            let ((_, own), (n, all)) = (sum(k, &|case| case.seen == steps), sum(k, &|_| true));
+            own + BELIEF * all / n
+        };
+        let scores: Vec<f64> = (0..factors.len()).map(score).collect();
+        let least = (0..factors.len()).fold(0, |a, b| if scores[b] < scores[a] { b } else { a });
+        (share * logs[least]).exp()
+    };
+    Widths { factors: seen.iter().map(best).collect(), seen }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +338,7 @@ mod tests {
     use crate::predict::DrawNoise;
     use crate::{Sequence, Signal};
 
+    /// Thirty members of twelve steps: every fifth value of −2 … 2 in turn.
     fn family() -> Family {
         let values = |i: usize| (0..12).map(|t| ((7 * i + 3 * t) % 5) as f64 - 2.0).collect();
         let one = |i: usize| Sequence::new(format!("{i}"), Signal::column(values(i))).unwrap();
@@ -193,41 +352,91 @@ mod tests {
         })
     }
 
-    fn terms(structures: &[&dyn Forecaster]) -> Vec<Terms> {
-        let family = family();
-        all_terms(structures, &family, &(0..30).collect::<Vec<_>>(), &[1.0]).unwrap()
+    fn found(parts: &[&dyn Forecaster]) -> Vec<Case> {
+        let members: Vec<(usize, usize)> = (0..30).map(|i| (i, i % 3)).collect();
+        cases(parts, &family(), &members, (&origins(12), &[2.0])).unwrap()
+    }
+
+    fn decided(parts: &[&dyn Forecaster]) -> (Decision, Vec<StructureRow>) {
+        let cases = found(parts);
+        let all: Vec<&Case> = cases.iter().collect();
+        let decision = Decision::of((1, parts.len()), &all);
+        let names: Vec<String> = (0..parts.len()).map(|v| format!("part {v}")).collect();
+        (decision.clone(), decision.rows(&names, &all))
     }
 
     #[test]
     fn scores_of_mixtures_are_those_of_mixed_forecasts() {
         let (a, b) = (forecaster(0.5, 1.0), forecaster(-1.0, 2.0));
-        let found = terms(&[&a, &b]);
-        let mixed = Marginal::new(vec![0.3, 0.7], vec![0.5, -1.0], vec![1.0, 2.0]).unwrap();
-        let family = family();
-        let mut sum = (0.0, 0.0);
-        for seen in [3, 6, 9] {
-            for t in seen..12 {
-                sum = (sum.0 + mixed.crps(family.sequence(4).outputs().get(t, 0)), sum.1 + 1.0);
-            }
-        }
-        assert!((found[4].crps(&[0.3, 0.7]) - sum.0 / sum.1).abs() < 1e-9);
+        let cases = found(&[&a, &b]);
+        let case = cases.iter().find(|case| (case.member, case.seen) == (4, 6)).unwrap();
+        let (weights, means, family) = ([0.3, 0.7], [0.5, -1.0], family());
+        let truths = |t: usize| family.sequence(4).outputs().get(t, 0);
+        let mean_crps = |of: &Marginal<'_>| (6..12).map(|t| of.crps(truths(t))).sum::<f64>() / 6.0 / 2.0;
+        let mixed = Marginal::new(weights.to_vec(), means.to_vec(), vec![1.0, 2.0]).unwrap();
+        assert!((case.crps(&weights) - mean_crps(&mixed)).abs() < 1e-9);
+        // Stretched by 1.5 around −0.55.
+        let moved = means.map(|m| -0.55 + 1.5 * (m + 0.55)).to_vec();
+        let stretched = Marginal::new(weights.to_vec(), moved, vec![1.5, 3.0]).unwrap();
+        assert!((case.stretched(&weights, &[1.5])[0] - mean_crps(&stretched)).abs() < 1e-9);
     }
 
     #[test]
-    fn what_forecasts_better_counts_more_and_all_count_a_little() {
+    fn what_forecasts_better_counts_more_and_equals_count_the_same() {
         let (good, far, twin) = (forecaster(0.0, 1.4), forecaster(9.0, 1.4), forecaster(0.0, 1.4));
-        let names = ["good", "far", "twin"].map(str::to_owned);
-        let (weights, rows) = weigh(&names, &terms(&[&good, &far, &twin]));
+        let (decision, rows) = decided(&[&good, &far, &twin]);
+        let weights = &decision.weights;
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        assert!(weights[1] < 0.1 && weights[1] > 0.0, "{weights:?}");
-        assert!((weights[0] - weights[2]).abs() < 1e-9);
-        assert!(rows[1].behind > 5.0 && rows[0].behind < 0.0 && rows[0].n_seq == 30);
+        assert_eq!(weights[1], 0.0, "{weights:?}");
+        assert!((weights[0] - weights[2]).abs() < 1e-6);
+        assert!(rows[1].behind > 2.5 && rows[0].behind.abs() < 0.1 && rows[0].n_seq == 30);
     }
 
     #[test]
-    fn without_members_all_count_the_same() {
-        let (weights, rows) = weigh(&["a".to_owned(), "b".to_owned()], &[]);
-        assert_eq!(weights, [0.5, 0.5]);
-        assert!(rows[0].crps.is_nan() && rows[0].n_seq == 0);
+    fn the_system_that_counts_most_stays_however_little_that_is() {
+        let (far, good) = (forecaster(9.0, 1.4), forecaster(0.0, 1.4));
+        let weights = decided(&[&far, &good]).0.weights;
+        assert!(weights[0] > 0.0 && weights[0] < 0.03, "{weights:?}");
+        assert_eq!(without_negligible(vec![0.01, 0.02, 0.02, 0.95], 2)[..3], [0.0, 0.02 / 0.97, 0.0]);
+    }
+
+    #[test]
+    fn widths_are_those_that_outcomes_have() {
+        // Values spread by √2 around 0; forecasts say 0.5, 1.4 and 5.
+        let factor = |std_dev: f64| decided(&[&forecaster(0.0, std_dev)]).0.widths.factors;
+        let (narrow, fitting, wide) = (factor(0.5), factor(1.4), factor(5.0));
+        assert!(narrow.iter().all(|f| *f > 1.7), "{narrow:?}");
+        assert!(fitting.iter().all(|f| (0.8..1.25).contains(f)), "{fitting:?}");
+        assert!(wide.iter().all(|f| *f < 0.55), "{wide:?}");
+        assert_eq!(narrow.len(), 4, "after 2, 3, 6 and 9 steps");
+    }
+
+    #[test]
+    fn without_members_all_count_the_same_and_nothing_is_stretched() {
+        let decision = Decision::of((1, 2), &[]);
+        assert_eq!(decision.weights, [0.5, 0.5]);
+        assert_eq!(decision.widths, Widths::default());
+        assert!(decision.rows(&["a".to_owned(), "b".to_owned()], &[])[0].crps.is_nan());
+        // One member tells nothing of how sure it is.
+        let (a, b) = (forecaster(0.0, 1.0), forecaster(3.0, 1.0));
+        let cases = found(&[&a, &b]);
+        let one: Vec<&Case> = cases.iter().filter(|case| case.member == 7).collect();
+        assert_eq!(Decision::of((1, 2), &one).weights, [0.5, 0.5]);
+    }
+
+    #[test]
+    fn a_member_that_is_judged_decides_nothing() {
+        let (a, b) = (forecaster(0.5, 1.0), forecaster(-0.5, 1.5));
+        let clean = found(&[&a, &b]);
+        let mut poisoned = clean.clone();
+        for case in poisoned.iter_mut().filter(|case| case.group == 1) {
+            case.errors = vec![1e6, 0.0];
+            case.values.iter_mut().for_each(|value| value.truth = 1e6);
+        }
+        let without = |cases: &[Case]| {
+            Decision::of((1, 2), &cases.iter().filter(|case| case.group != 1).collect::<Vec<_>>())
+        };
+        assert_eq!(without(&clean), without(&poisoned));
+        assert_ne!(without(&clean), Decision::of((1, 2), &poisoned.iter().collect::<Vec<_>>()));
     }
 }

@@ -8,7 +8,7 @@ use crate::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Learned
 use crate::family::Family;
 use crate::infer::{Followed, Tracker};
 use crate::learn::{Calibration, Choices, ChosenPrior, Control, NewMembers, Wishes};
-use crate::model::{CardScore, Companion, DataColumns, Member, Model, Provenance};
+use crate::model::{Blend, CardScore, Companion, DataColumns, Member, Model, Provenance};
 use crate::random::Stream;
 use crate::system::{Architecture, System};
 use crate::{Error, Result};
@@ -166,8 +166,7 @@ impl Ending<'_> {
 
     /// What forecasts are compared with: those that know the family, too, where curves are short enough to learn them in no time.
     fn rivals(&self) -> &'static [Baseline] {
-        let entries = self.parts.training.max_time() * self.parts.training.d_obs();
-        if entries <= MOST_ENTRIES { &RIVALS } else { &RIVALS[..2] }
+        if are_short(&self.parts.training) { &RIVALS } else { &RIVALS[..2] }
     }
 
     /// The model, with all that is known of it.
@@ -177,7 +176,7 @@ impl Ending<'_> {
         state: &State,
         found: Found<'_>,
     ) -> Result<Model> {
-        let Found { system, candidate, companions, selection, structures } = found;
+        let Found { system, candidate, companions, blend, selection, structures } = found;
         let chosen = &state.structures[candidate.task.structure];
         let (members, judged) =
             (state.members.clone().unwrap_or_default(), state.judged.clone().unwrap_or_default());
@@ -215,6 +214,7 @@ impl Ending<'_> {
         Ok(Model {
             system,
             companions,
+            blend,
             online: self.choices.online(),
             columns: DataColumns {
                 outputs: family.output_names().to_vec(),
@@ -238,8 +238,23 @@ pub(super) struct Found<'a> {
     pub(super) candidate: &'a Candidate,
     /// Those that forecast beside it.
     pub(super) companions: Vec<Companion>,
+    /// What forecasts beside systems.
+    pub(super) blend: Blend,
     pub(super) selection: Vec<SelectionRow>,
     pub(super) structures: Vec<StructureRow>,
+}
+
+/// Whether members are short enough for ways to forecast that take them whole.
+pub(super) fn are_short(family: &Family) -> bool {
+    family.max_time() * family.d_obs() <= MOST_ENTRIES
+}
+
+/// At most `most` of these, evenly spread.
+pub(super) fn spread_out(all: &[usize], most: usize) -> Vec<usize> {
+    match all.len() {
+        n if n <= most => all.to_vec(),
+        n => (0..most).map(|k| all[k * n / most]).collect(),
+    }
 }
 
 /// Says that a stage begins.

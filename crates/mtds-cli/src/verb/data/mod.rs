@@ -179,7 +179,7 @@ fn truth(drawn: &PatientFamily) -> Table {
 impl Convert {
     fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         self.source.check()?;
-        let read = self.source.read(&self.source.columns())?;
+        let read = self.source.read(&self.source.columns(), None)?;
         self.common.say_notes(&read.notes);
         write_family(&self.out, &read.family, &read.columns, &read.time)?;
         said("convert", (&self.out, &read.family), &self.common, stdout)

@@ -145,7 +145,9 @@ impl Arguments {
             let columns = Fitting::columns_of(bytes).map_err(|error| self.unreadable(error))?;
             settings.data = settings.data.or(columns);
         }
-        let read = self.source.read(&settings.data)?;
+        let read = self.source.read(&settings.data, None)?;
+        settings.data.pulses.clone_from(&read.columns.pulses);
+        settings.data.attributes.clone_from(&read.columns.attributes);
         self.common.say_notes(&read.notes);
         let mut fitting = self.begin(settings, &read, earlier.as_deref())?;
         self.common.say(document::choices(&fitting, &self.common).trim_end());
@@ -166,7 +168,7 @@ impl Arguments {
             learn.code = None;
         }
         let data = self.source.columns().or(file.data);
-        options_by(&data)?;
+        options_by(&data, None)?;
         Ok(FitFile { seed: self.common.seed.or(file.seed), data, learn })
     }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 const MOST_LABELS: usize = 12;
 
 pub(super) fn inspect(asked: &Arguments, stdout: &mut dyn Write) -> Result<()> {
-    let read = asked.source.read(&asked.source.columns())?;
+    let read = asked.source.read(&asked.source.columns(), None)?;
     let (path, family) = (&asked.source.data, &read.family);
     let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
     let columns = family.column_summaries();

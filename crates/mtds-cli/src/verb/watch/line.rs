@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! {"series": "a", "y": [0.3, null], "u": [1.0], "t": 7, "future": [[0.0], [0.0]]}      one step
+//! {"series": "a", "y": [0.3, null], "attributes": {"diet": "oats"}}                   one step, and what stays as it is
 //! {"series": "a", "end": true}                                                        the last of a sequence
 //! ```
 
@@ -17,14 +18,14 @@ const LONGEST_NAME: usize = 256;
 /// The sequence of lines that name none.
 pub const DEFAULT_SERIES: &str = "default";
 /// What a line may hold.
-const KEYS: [&str; 6] = ["series", "t", "y", "u", "future", "end"];
+const KEYS: [&str; 7] = ["series", "t", "y", "u", "future", "attributes", "end"];
 
 /// Sizes that a line must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Widths {
     /// Outputs of the model.
     pub outputs: usize,
-    /// Inputs of the model.
+    /// Inputs of the model that may change from step to step.
     pub inputs: usize,
     /// Steps to come whose inputs are used.
     pub horizon: usize,
@@ -48,8 +49,10 @@ pub struct Observation {
     pub time: Option<Value>,
     /// Outputs, NaN where missing.
     pub outputs: Vec<f64>,
-    /// Inputs.
+    /// Inputs that may change from step to step.
     pub inputs: Vec<f64>,
+    /// What does not change within the sequence, by column; empty where the line says nothing of it.
+    pub attributes: Map<String, Value>,
     /// Inputs of the steps to come, horizon rows, row by row.
     pub future: Option<Vec<f64>>,
 }
@@ -79,6 +82,7 @@ pub fn parse(text: &[u8], widths: Widths) -> Result<Request, String> {
         time: time(&object)?,
         outputs: outputs(&object, widths.outputs)?,
         inputs: inputs(&object, widths.inputs)?,
+        attributes: attributes(&object)?,
         future: future(&object, widths)?,
     }))
 }
@@ -178,6 +182,17 @@ fn inputs(object: &Map<String, Value>, width: usize) -> Result<Vec<f64>, String>
         None | Some(Value::Null) if width == 0 => Ok(vec![]),
         None => Err(format!("no key `u`; this model has {width} input(s) at every step")),
         Some(value) => row("u", value, width, Missing::Refused),
+    }
+}
+
+fn attributes(object: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+    match object.get("attributes") {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::Object(values)) => Ok(values.clone()),
+        Some(other) => Err(format!(
+            "`attributes`: expected an object such as {{\"diet\": \"oats\"}}, found {}",
+            kind(other)
+        )),
     }
 }
 
@@ -286,6 +301,7 @@ mod tests {
             (r#"{"y": [1, 2], "u": 1, "future": [[1]]}"#, "expected 2 row(s)"),
             (r#"{"y": [1, 2], "u": 1, "future": [[1], [1, 2]]}"#, "`future`"),
             (r#"{"y": [1, 2], "u": 1, "t": [1]}"#, "`t`"),
+            (r#"{"y": [1, 2], "u": 1, "attributes": [1]}"#, "`attributes`"),
             (r#"{"end": 1}"#, "`end`"),
             (r#"{"y": [1, 2], "u": 1, "y": [3, 4]}"#, "`y`: expected once, found twice"),
             ("7", "found a number"),

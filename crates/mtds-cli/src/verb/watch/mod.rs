@@ -37,9 +37,11 @@ const EXAMPLES: &str = "One line in, one line out:
       series  which sequence; without it, all lines belong to one
       y       outputs of one step, null where missing; a number where there is one output; null where all are missing
       u       inputs of that step, for a model that has inputs
-      t       optional; answered as it came, and refused where numbers do not rise. A line is a step: send
-              \"y\": null for a step that was missed
+      t       optional: when, as in the data that the model was learned from; answered as it came. Steps between two
+              lines count as missed; without t a line is a step, and \"y\": null stands for one that was missed
       future  optional: inputs of the steps to come, one row each
+      attributes  what does not change within a sequence, by column, for a model that has such inputs; needed once,
+              in its first line, and no part of u and future
   {\"series\": \"a\", \"end\": true}
       forgets the sequence
 A line that cannot be read is answered with {\"line\": N, \"error\": ...}, and changes nothing.

@@ -3,33 +3,61 @@
 use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
 use anyhow::{Result, bail};
-use mtds::parts::Ensemble;
+use mtds::parts::{Attribute, Follower, ModelTrackerState};
 use mtds::random::{Stream, stream};
-use mtds::{EnsembleTracker, Forecast, Model, Online, Signal, TrackerState};
+use mtds::{Forecast, Model, ModelTracker, Online, Signal, TrackerState};
+use mtds_data::{Step, time_step_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// Most steps that may lie between two lines: each is an update.
+const LONGEST_GAP: f64 = 200.0;
+/// How far the time of a line may be from its step without being told, in steps.
+const SAID: f64 = 0.1;
+
 /// One sequence.
 struct Series {
-    tracker: EnsembleTracker,
+    tracker: ModelTracker,
+    at: Standing,
+}
+
+/// Where a sequence stands in time.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Standing {
+    /// The time of the last line.
     time: Option<Value>,
+    /// The first time that a line gave, and the number of its step, from 0.
+    start: Option<(Value, usize)>,
+    /// Inputs of the last line, all of them.
+    inputs: Vec<f64>,
+    /// Inputs that do not change within the sequence, in order.
+    known: Vec<f64>,
+}
+
+/// What steps and inputs mean to a model.
+struct Rules {
+    step: Option<Step>,
+    /// Whether each input is 0 at a step without a line; else it stays as it was.
+    is_pulse: Vec<bool>,
+    attributes: Vec<Attribute>,
+    /// For each input whether it comes from an attribute.
+    is_known: Vec<bool>,
 }
 
 /// One sequence, as stored.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredSeries {
-    /// One for each system of the model.
-    trackers: Vec<TrackerState>,
-    /// Values observed of each output.
-    n_values: Vec<usize>,
-    time: Option<Value>,
+    tracker: ModelTrackerState,
+    at: Standing,
 }
 
 /// All sequences.
 pub(super) struct AllSeries {
-    ensemble: Ensemble,
+    follower: Follower,
+    rules: Rules,
     seed: u64,
     by_name: BTreeMap<String, Series>,
 }
@@ -40,7 +68,13 @@ impl AllSeries {
     /// # Errors
     /// Inference settings that do not fit the model.
     pub(super) fn new(model: &Model, online: &Online, seed: u64) -> Result<Self> {
-        Ok(Self { ensemble: model.ensemble(online)?, seed, by_name: BTreeMap::new() })
+        let columns = &model.columns;
+        let is_pulse = columns.inputs.iter().map(|input| columns.pulses.contains(input)).collect();
+        let known: Vec<String> = columns.attributes.iter().flat_map(Attribute::inputs).collect();
+        let is_known = columns.inputs.iter().map(|input| known.contains(input)).collect();
+        let attributes = columns.attributes.clone();
+        let rules = Rules { step: time_step_of(model), is_pulse, attributes, is_known };
+        Ok(Self { follower: model.follower(online)?, rules, seed, by_name: BTreeMap::new() })
     }
 
     /// Those of a snapshot.
@@ -48,9 +82,9 @@ impl AllSeries {
     /// # Errors
     /// A state that does not fit the model.
     pub(super) fn restore(&mut self, stored: BTreeMap<String, StoredSeries>) -> Result<()> {
-        for (name, StoredSeries { trackers, n_values, time }) in stored {
-            let tracker = EnsembleTracker::restore(&self.ensemble, (trackers, n_values))?;
-            self.by_name.insert(name, Series { tracker, time });
+        for (name, StoredSeries { tracker, at }) in stored {
+            let tracker = self.follower.restore(tracker)?;
+            self.by_name.insert(name, Series { tracker, at });
         }
         Ok(())
     }
@@ -58,9 +92,9 @@ impl AllSeries {
     /// As they are to be stored: every line brings an update, before which draws are not asked for.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
         let one = |(name, series): (&String, &Series)| {
-            let ((states, n_values), time) = (series.tracker.states(), series.time.clone());
-            let trackers = states.into_iter().map(TrackerState::without_draws).collect();
-            (name.clone(), StoredSeries { trackers, n_values, time })
+            let (mut tracker, at) = (series.tracker.state(), series.at.clone());
+            tracker.trackers = tracker.trackers.into_iter().map(TrackerState::without_draws).collect();
+            (name.clone(), StoredSeries { tracker, at })
         };
         self.by_name.iter().map(one).collect()
     }
@@ -71,8 +105,9 @@ impl AllSeries {
 
     /// Sizes of a line.
     pub(super) fn widths(&self, horizon: usize) -> Widths {
-        let system = &self.ensemble.candidates()[0].model;
-        Widths { outputs: system.base().d_obs(), inputs: system.d_input(), horizon }
+        let system = &self.follower.ensemble().candidates()[0].model;
+        let n_known = self.rules.is_known.iter().filter(|&&is_known| is_known).count();
+        Widths { outputs: system.base().d_obs(), inputs: system.d_input() - n_known, horizon }
     }
 
     /// Takes one step and says what is known then. On an error the sequence is as it was.
@@ -89,11 +124,11 @@ impl AllSeries {
         }
         if is_new {
             let random = stream(self.seed, Stream::Series(fnv(seen.series.as_bytes()) >> 1));
-            let tracker = EnsembleTracker::new(&self.ensemble, random)?;
-            self.by_name.insert(seen.series.clone(), Series { tracker, time: None });
+            let tracker = self.follower.start(random)?;
+            self.by_name.insert(seen.series.clone(), Series { tracker, at: Standing::default() });
         }
         let Some(series) = self.by_name.get_mut(&seen.series) else { bail!("no such series") };
-        let answer = series.observe(seen, asked);
+        let answer = series.observe(seen, asked, &self.rules);
         if is_new && answer.is_err() {
             self.by_name.remove(&seen.series);
         }
@@ -113,20 +148,36 @@ impl AllSeries {
 }
 
 impl Series {
-    fn observe(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {
+    fn observe(&mut self, seen: &Observation, asked: &Arguments, rules: &Rules) -> Result<Value> {
         self.check_time(seen)?;
-        self.tracker.observe(&seen.outputs, &seen.inputs)?;
-        self.time.clone_from(&seen.time);
+        let (missed, off) = self.at.before(seen, self.tracker.n_observed_steps(), rules.step)?;
+        let known = rules.known(seen, &self.at.known)?;
+        let inputs = rules.all_inputs(&seen.inputs, &known);
+        self.tracker.check(&seen.outputs, &inputs)?;
+        for _ in 0..missed {
+            let before = self.at.inputs.iter().zip(&rules.is_pulse);
+            let before: Vec<f64> = before.map(|(&u, &is_pulse)| if is_pulse { 0.0 } else { u }).collect();
+            self.tracker.observe(&vec![f64::NAN; seen.outputs.len()], &before)?;
+        }
+        self.tracker.observe(&seen.outputs, &inputs)?;
+        self.at.take(seen, self.tracker.n_observed_steps() - 1);
+        (self.at.inputs, self.at.known) = (inputs, known);
         let mut answer = self.posterior();
+        if missed > 0 {
+            answer["missed"] = json!(missed);
+        }
+        if off > SAID {
+            answer["off"] = json!(off);
+        }
         if asked.horizon > 0 {
-            answer["forecast"] = self.forecast(seen, asked)?;
+            answer["forecast"] = self.forecast(seen, asked, rules)?;
         }
         Ok(answer)
     }
 
     fn check_time(&self, seen: &Observation) -> Result<()> {
         let number = |time: &Option<Value>| time.as_ref().and_then(Value::as_f64);
-        match (number(&self.time), number(&seen.time)) {
+        match (number(&self.at.time), number(&seen.time)) {
             (Some(last), Some(now)) if now <= last => {
                 bail!("`t`: found {now} after {last}; lines of a sequence come in the order of time")
             }
@@ -137,7 +188,7 @@ impl Series {
     /// What is known of the code.
     fn posterior(&self) -> Value {
         let Some(posterior) = self.tracker.posterior() else { return json!({}) };
-        let k = self.tracker.trackers()[0].model().d_code();
+        let k = self.tracker.systems().trackers()[0].model().d_code();
         let quality = posterior.diagnostics();
         json!({
             "n": self.tracker.n_observed_steps(),
@@ -148,12 +199,108 @@ impl Series {
         })
     }
 
-    fn forecast(&mut self, seen: &Observation, asked: &Arguments) -> Result<Value> {
-        let (how, inputs) = future_inputs(seen, asked);
-        let width = seen.inputs.len();
+    fn forecast(&mut self, seen: &Observation, asked: &Arguments, rules: &Rules) -> Result<Value> {
+        let (how, changing) = future_inputs(seen, asked);
+        let width = rules.is_known.len();
+        let rows = (0..asked.horizon).flat_map(|t| {
+            let row =
+                changing.as_ref().map_or(&[][..], |all| &all[t * seen.inputs.len()..][..seen.inputs.len()]);
+            rules.all_inputs(row, &self.at.known)
+        });
+        let inputs = (width > 0).then(|| rows.collect::<Vec<f64>>());
         let inputs = inputs.map(|values| Signal::new(asked.horizon, width, values)).transpose()?;
         let forecast = self.tracker.forecast(asked.horizon, inputs.as_ref())?;
         described(&forecast, &asked.quantiles, how)
+    }
+}
+
+impl Rules {
+    /// The inputs of what does not change within a sequence: as this line says, else as the first one did.
+    ///
+    /// # Errors
+    /// An attribute that is not there, not known, or another than before.
+    fn known(&self, seen: &Observation, before: &[f64]) -> Result<Vec<f64>> {
+        let names = || self.attributes.iter().map(|of| of.column.as_str()).collect::<Vec<_>>().join(", ");
+        if let Some(name) =
+            seen.attributes.keys().find(|name| self.attributes.iter().all(|of| of.column != **name))
+        {
+            let known = if self.attributes.is_empty() { "none".to_owned() } else { names() };
+            bail!("`attributes`: this model has no `{name}`; there are: {known}");
+        }
+        if seen.attributes.is_empty() && (!before.is_empty() || self.attributes.is_empty()) {
+            return Ok(before.to_vec());
+        }
+        let mut known = vec![];
+        for of in &self.attributes {
+            match (seen.attributes.get(&of.column), of.levels.is_empty()) {
+                (Some(Value::Number(value)), true) => {
+                    known.extend(value.as_f64().filter(|value| value.is_finite()))
+                }
+                (Some(Value::String(level)), false) => match of.indicators(level) {
+                    Some(values) => known.extend(values),
+                    None => bail!(
+                        "`attributes`: expected `{}` to be one of {}, found `{level}`",
+                        of.column,
+                        of.levels.join(", ")
+                    ),
+                },
+                (Some(found), is_number) => {
+                    let expected = if is_number { "a number" } else { "text" };
+                    bail!("`attributes`: expected {expected} as `{}`, found {found}", of.column)
+                }
+                (None, _) => {
+                    bail!("`attributes`: no `{}`; the first line of a sequence gives {}", of.column, names())
+                }
+            }
+        }
+        match before.is_empty() || before == known {
+            true => Ok(known),
+            false => {
+                bail!("`attributes`: others than in the first line; they do not change within a sequence")
+            }
+        }
+    }
+
+    /// All inputs of a step, in the order of the model.
+    fn all_inputs(&self, changing: &[f64], known: &[f64]) -> Vec<f64> {
+        let (mut changing, mut known) = (changing.iter(), known.iter());
+        let next = |&is_known: &bool| if is_known { known.next() } else { changing.next() };
+        self.is_known.iter().filter_map(next).copied().collect()
+    }
+}
+
+impl Standing {
+    /// Steps between the last line and this one, and how far its time is from its step, in steps.
+    ///
+    /// # Errors
+    /// A time on a step that is over, or far away.
+    fn before(&self, seen: &Observation, n: usize, step: Option<Step>) -> Result<(usize, f64)> {
+        let text = |time: &Value| time.as_str().map_or_else(|| time.to_string(), str::to_owned);
+        let (Some(step), Some((start, first)), Some(now)) = (step, &self.start, &seen.time) else {
+            return Ok((0, 0.0));
+        };
+        let Some(count) = step.count(&text(start), &text(now)) else { return Ok((0, 0.0)) };
+        let place = *first as f64 + count;
+        let missed = place.round() - n as f64;
+        if missed < 0.0 {
+            bail!(
+                "`t`: found {now}, nearer to the step of the line before than to the next; a step of this model is {step}. Send a line \
+                 a step, or leave `t` out"
+            );
+        }
+        if missed > LONGEST_GAP {
+            bail!(
+                "`t`: found {now}, {missed} steps of {step} after the next one; expected at most {LONGEST_GAP}. Give `t` as in the data that \
+                 the model was learned from, or end the sequence and begin anew"
+            );
+        }
+        Ok((missed as usize, (place - place.round()).abs()))
+    }
+
+    /// After a line, which was step `n` from 0.
+    fn take(&mut self, seen: &Observation, n: usize) {
+        self.time.clone_from(&seen.time);
+        self.start = self.start.take().or_else(|| Some((seen.time.clone()?, n)));
     }
 }
 

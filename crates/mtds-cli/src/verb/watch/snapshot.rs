@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const FORMAT: &str = "mtds watch 3";
+const FORMAT: &str = "mtds watch 4";
 
 /// Where a watch stands.
 #[derive(Debug, Serialize, Deserialize)]

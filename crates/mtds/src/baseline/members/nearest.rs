@@ -80,6 +80,11 @@ impl NearestMembers {
         Ok(Self { curves, filled, by_seen: BySeen::new() })
     }
 
+    /// Steps that are known.
+    pub(crate) fn n_time(&self) -> usize {
+        self.curves.n_time
+    }
+
     /// The forecast of the `n_time` steps after `past`, in data units.
     ///
     /// # Shapes

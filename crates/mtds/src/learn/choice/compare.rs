@@ -13,8 +13,8 @@ use super::rules::Chooser;
 use super::{Beginning, Facts, LearnRule, Stimulus, Wishes};
 
 /// Fewest members that structures are compared by.
-const FEWEST: usize = 6;
-/// Most values of a family that is learned several times: beyond, that takes too long.
+const FEWEST: usize = 4;
+/// Most values of a family that is learned several times: beyond, that takes too long, and structures are compared by one part.
 const MOST_VALUES: f64 = 8_000.0;
 /// Members below which every one is held out once, and the number of parts then and otherwise.
 const FEW: usize = 14;
@@ -24,6 +24,8 @@ const SHARE: f64 = 0.2;
 /// Longest and widest curves: longer ones are cut, wider ones take another base model.
 const LONGEST: usize = 512;
 const WIDEST: usize = 16;
+/// Factor on the steps of learning from draws: its noise has a long way to come down, and its steps are quick.
+const PATIENT: f64 = 3.0;
 /// Functions of a clock beside a state.
 const FUNCTIONS: usize = 4;
 
@@ -38,10 +40,8 @@ pub struct Structure {
 
 /// Whether structures are compared.
 pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> bool {
-    let values = (facts.n_seq * facts.max_time * facts.d_obs) as f64;
     let found = match () {
         () if facts.n_seq < FEWEST => (false, "too few sequences to hold any out"),
-        () if values > MOST_VALUES => (false, "learning several structures would take too long"),
         () if w.compare != Some(true) && asks_for_structure(w) => {
             (false, "something about the structure is asked for")
         }
@@ -66,23 +66,31 @@ fn asks_for_structure(w: &Wishes) -> bool {
         || (temperature.is_some() || prior_std.is_some())
 }
 
+/// Whether learning several structures would take too long.
+fn is_large(facts: &Facts) -> bool {
+    (facts.n_seq * facts.max_time * facts.d_obs) as f64 > MOST_VALUES
+}
+
 impl Structure {
     /// Those that are compared on a family with these facts, the plain one first.
     #[must_use]
     pub fn all(wishes: &Wishes, facts: &Facts) -> Vec<Self> {
-        let validation = Some(wishes.validation.unwrap_or(SHARE));
+        let validation = wishes.validation.or((!is_large(facts)).then_some(SHARE));
         let with = |name, own: Wishes| {
             let common = Wishes { compare: Some(true), validation, ..wishes.clone() };
             Self { name, wishes: own.or(common) }
         };
         let mut all = vec![with("plain", Wishes::default())];
         let are_curves = facts.max_time > FUNCTIONS + 1 && facts.max_time <= LONGEST && facts.d_obs <= WIDEST;
-        if facts.d_input == 0 && are_curves {
+        if facts.d_input == 0 && are_curves && !is_large(facts) {
             all.push(with("clock", Wishes { clock: Some(FUNCTIONS), ..Wishes::default() }));
             all.push(with("curves", Wishes { start: Some(Beginning::Curves), ..Wishes::default() }));
         }
         if facts.drive == Stimulus::Impulse {
-            all.push(with("draws", Wishes { learn: Some(LearnRule::Mco), ..Wishes::default() }));
+            let effort = Some(PATIENT * wishes.effort.unwrap_or(1.0));
+            // While the noise comes down, the bound of members held out falls before it rises.
+            let (learn, patience) = (Some(LearnRule::Mco), Some(0));
+            all.push(with("draws", Wishes { learn, effort, patience, ..Wishes::default() }));
         }
         all
     }
@@ -96,6 +104,10 @@ impl Structure {
     /// How many parts of a family hold out members of their own in turn.
     #[must_use]
     pub fn folds(facts: &Facts) -> usize {
-        if facts.n_seq < FEW { FOLDS.0 } else { FOLDS.1 }
+        match facts.n_seq {
+            _ if is_large(facts) => 1,
+            n if n < FEW => n.min(FOLDS.0),
+            _ => FOLDS.1,
+        }
     }
 }

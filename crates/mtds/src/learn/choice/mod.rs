@@ -195,7 +195,7 @@ keys! {
     Learning learning_rate: f64,
     /// Weight decay of the generator: coefficient of ½ λ ‖W‖² / N.
     Learning l2: f64,
-    /// Checks of the held-out bound without gain after which learning stops; 0 never stops early.
+    /// Checks of the held-out bound without gain after which learning stops; 0 learns to the last step, whatever it says.
     Learning patience: u64,
     /// Where codes of new members are expected: auto, normal or aggregate (around the members).
     NewMembers prior: PriorRule,

@@ -28,8 +28,10 @@ const USUAL_WORK: f64 = 32.0 * 128.0 * 80.0 * 24.0;
 /// Times the usual work up to which steps are not made fewer.
 const BEARABLE: f64 = 4.0;
 
-/// Multiplications of all steps of all systems of a comparison: about two minutes on two cores.
+/// Multiplications of all steps of all systems of a comparison: about two minutes on two cores. Those of a rollout take less time than
+/// those of a filter.
 const TOGETHER: f64 = 9e10;
+const ROLLED_OUT: f64 = 0.4;
 /// Noise that learning never goes below, in deviations of an output.
 const LEAST_NOISE: f64 = 0.018;
 
@@ -255,7 +257,8 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
         _ => 4000.0,
     };
     let systems = if w.compare == Some(true) { Structure::systems(facts) } else { 1 };
-    let chosen = together(systems, steps(usual, effort, refine_cost), refine_cost);
+    let effective = if learn == LearnRule::Mco { ROLLED_OUT * refine_cost } else { refine_cost };
+    let chosen = together(systems, steps(usual, effort, refine_cost), effective);
     let refine_steps = by.fill("refine_steps", &mut w.refine_steps, chosen);
     variational::fill(by, w, learn, (start, refine_steps));
     let why = "2 % of an output's deviation: closer is rarely real";

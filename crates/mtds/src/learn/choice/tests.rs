@@ -391,20 +391,24 @@ proptest! {
 }
 
 #[test]
-fn structures_are_compared_unless_one_is_asked_for_or_data_are_too_few_or_enough() {
+fn structures_are_compared_unless_one_is_asked_for_or_data_are_too_few() {
     let compared = |wishes: &Wishes, facts: &Facts| resolve(wishes, facts).unwrap().0.compare;
     let some = facts(40, 20, 1, Stimulus::None);
     assert!(compared(&Wishes::default(), &some));
     assert!(compared(&Wishes { effort: Some(0.1), ..Wishes::default() }, &some));
     assert!(!compared(&Wishes { code: Some(2), ..Wishes::default() }, &some));
-    assert!(!compared(&Wishes::default(), &facts(5, 20, 1, Stimulus::None)));
-    assert!(!compared(&Wishes::default(), &facts(500, 80, 1, Stimulus::None)));
+    assert!(!compared(&Wishes::default(), &facts(3, 20, 1, Stimulus::None)));
+    let large = facts(500, 80, 1, Stimulus::None);
+    assert!(compared(&Wishes::default(), &large));
+    let folds = |n_seq: usize| Structure::folds(&facts(n_seq, 20, 1, Stimulus::None));
+    assert_eq!((folds(4), folds(6), folds(40), Structure::folds(&large)), (4, 5, 3, 1));
     let names = |facts: &Facts| -> Vec<&str> {
         Structure::all(&Wishes::default(), facts).iter().map(|structure| structure.name).collect()
     };
     assert_eq!(names(&some), ["plain", "clock", "curves"]);
     assert_eq!(names(&facts(40, 20, 1, Stimulus::Impulse)), ["plain", "draws"]);
     assert_eq!(names(&facts(40, 20, 1, Stimulus::Ongoing)), ["plain"]);
+    assert_eq!(names(&large), ["plain"], "several would take too long");
     assert_eq!(names(&facts(10, 600, 1, Stimulus::None)), ["plain"], "segments begin at any time");
     assert_eq!(names(&facts(10, 20, 20, Stimulus::None)), ["plain"]);
     for structure in Structure::all(&Wishes::default(), &some) {

@@ -3,6 +3,7 @@
 mod damage;
 mod malformed;
 mod network;
+mod remembered;
 mod round_trip;
 
 use serde_json::{Value, json};

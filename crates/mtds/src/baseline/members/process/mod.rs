@@ -58,6 +58,11 @@ impl SharedProcess {
         Ok(Self { curves, outputs })
     }
 
+    /// Steps that are known.
+    pub(crate) fn n_time(&self) -> usize {
+        self.curves.n_time
+    }
+
     /// The forecast of the `n_time` steps after `past`, in data units.
     ///
     /// # Shapes

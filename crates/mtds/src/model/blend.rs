@@ -1,0 +1,142 @@
+//! How the forecast of a model comes about: that of its systems, beside ways that remember what members did, as wide as members
+//! that were held out have shown it to be needed.
+//!
+//! ```text
+//! p(y_t) = (1 − Σ_k w_k) p_systems(y_t) + Σ_k w_k p_k(y_t)         k: nearest members, ridge regression, components of curves, a shared process
+//! then     stretched around its mean by f(steps seen), log f linear between the numbers of steps that were tried
+//! ```
+//! Weights and factors are found by forecasts of members that nothing that forecasts had learned from (`workflow/comparison`). Beyond the
+//! steps that members show, a way goes on as the systems do; where all of them were seen, the systems forecast alone.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::evaluate::{Baseline, Forecaster, OfMembers, Origin};
+use crate::family::{Family, Signal};
+use crate::predict::Forecast;
+
+/// What forecasts beside the systems of a model, and how wide forecasts are.
+#[derive(Clone, Debug, Default)]
+pub struct Blend {
+    /// What members did, where forecasts from that count.
+    pub remembered: Option<Remembered>,
+    /// How wide forecasts are.
+    pub widths: Widths,
+}
+
+/// Ways to forecast from what members did, and how much each counts.
+#[derive(Clone, Debug)]
+pub struct Remembered {
+    /// What members did: their outputs.
+    pub members: Arc<Family>,
+    /// Which way counts how much; all together below 1, and the systems have the rest.
+    pub ways: Vec<(Baseline, f64)>,
+    /// The ways, learned when they are first asked.
+    learned: Arc<OnceLock<Vec<OfMembers>>>,
+}
+
+/// Factors on the distance of forecasts from their mean, by the number of steps seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Widths {
+    /// Numbers of steps, rising; empty where forecasts are as they come.
+    pub seen: Vec<usize>,
+    /// The factor at each.
+    pub factors: Vec<f64>,
+}
+
+impl Remembered {
+    /// Members of a family, and how much each way counts.
+    #[must_use]
+    pub fn new(members: Arc<Family>, ways: Vec<(Baseline, f64)>) -> Self {
+        Self { members, ways, learned: Arc::new(OnceLock::new()) }
+    }
+
+    fn learned(&self) -> Result<&[OfMembers]> {
+        if let Some(known) = self.learned.get() {
+            return Ok(known);
+        }
+        let learned = self.ways.iter().map(|(way, _)| way.of_members(&self.members));
+        let learned = learned.collect::<Result<_>>()?;
+        Ok(self.learned.get_or_init(|| learned))
+    }
+
+    /// Forecast of the systems beside those of the ways.
+    fn beside(&self, systems: Forecast, past: &Signal) -> Result<Forecast> {
+        let (seen, n_time) = (systems.first_step(), systems.n_time());
+        let mut parts = vec![];
+        if seen == 0 {
+            return Ok(systems); // nothing to be near to
+        }
+        for (way, (_, weight)) in self.learned()?.iter().zip(&self.ways) {
+            let known = way.n_time().saturating_sub(seen).min(n_time);
+            if known > 0 {
+                parts.push((*weight, way.forecast(past, known)?.lengthened(&systems)?));
+            }
+        }
+        let rest = 1.0 - self.ways.iter().map(|(_, weight)| weight).sum::<f64>();
+        if parts.is_empty() {
+            return Ok(systems);
+        }
+        parts.insert(0, (rest.max(f64::MIN_POSITIVE), systems));
+        Forecast::mixed(parts)
+    }
+}
+
+impl Widths {
+    /// The factor after a number of steps.
+    #[must_use]
+    pub fn at(&self, seen: usize) -> f64 {
+        let after = self.seen.partition_point(|&known| known <= seen);
+        match (after.checked_sub(1), self.seen.get(after)) {
+            (None, None) => 1.0,
+            (None, Some(_)) => self.factors[0],
+            (Some(before), None) => self.factors[before],
+            (Some(before), Some(&next)) => {
+                let share = (seen - self.seen[before]) as f64 / (next - self.seen[before]) as f64;
+                ((1.0 - share) * self.factors[before].ln() + share * self.factors[after].ln()).exp()
+            }
+        }
+    }
+}
+
+impl Blend {
+    /// The forecast of a model from that of its systems.
+    ///
+    /// # Shapes
+    /// `past` (data units, NaN where missing): the steps seen × d_obs, or the first of them, as many as are looked at.
+    ///
+    /// # Errors
+    /// Members that a way cannot be learned from.
+    pub(crate) fn of(&self, systems: Forecast, past: &Signal) -> Result<Forecast> {
+        let together = match &self.remembered {
+            Some(remembered) => remembered.beside(systems, past)?,
+            None => systems,
+        };
+        match self.widths.at(together.first_step()) {
+            1.0 => Ok(together),
+            factor => together.stretched(factor),
+        }
+    }
+
+    /// Steps of a past that are looked at: what lies behind tells nothing but how many there were.
+    pub(crate) fn looks_at(&self) -> usize {
+        self.remembered.as_ref().map_or(0, |remembered| remembered.members.max_time())
+    }
+}
+
+/// What forecasts as systems do, beside the rest of a model.
+pub(crate) struct Blended<F> {
+    pub(crate) systems: F,
+    pub(crate) blend: Blend,
+}
+
+impl<F: Forecaster> Forecaster for Blended<F> {
+    fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> Result<Vec<Forecast>> {
+        let (outputs, systems) = (family.sequence(i).outputs(), self.systems.forecasts(family, i, origins)?);
+        let pairs = systems.into_iter().zip(origins);
+        pairs.map(|(systems, origin)| self.blend.of(systems, &outputs.slice(0..origin.seen))).collect()
+    }
+}
