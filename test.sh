@@ -11,8 +11,9 @@ usage() {
     cat <<'TEXT'
 usage: ./test.sh
 
-Checks format, repository rules, lints, tests (doc tests included) and documentation of the workspace.
-Needs Rust with rustfmt and clippy, from https://rustup.rs, and crates from the network the first time.
+Checks format, repository rules, lints, tests (doc tests included) and documentation of the workspace, and the Python package.
+Needs Rust with rustfmt and clippy, from https://rustup.rs, and crates from the network the first time; for the Python package
+Python 3.11 or later, and packages from the network.
 TEXT
 }
 
@@ -78,10 +79,10 @@ check_rust_files() {
 }
 
 check_library() {
-    # The test of memory counts allocations, for which it must be a global allocator.
+    # The test of memory counts allocations, for which it must be a global allocator. Arrow streams come from Python as pointers.
     require_none 'only crates/mtds/src/kernel may allow unsafe code' \
         "$(lines_with '(allow|expect|warn)\(.*unsafe_code' crates -name '*.rs' \
-            ! -path 'crates/mtds/src/kernel/*' ! -path 'crates/mtds/tests/memory.rs')"
+            ! -path 'crates/mtds/src/kernel/*' ! -path 'crates/mtds/tests/memory.rs' ! -path 'crates/mtds-py/src/stream.rs')"
     impure='std::(fs|time|io|env|net|process)|std::\{.*(fs|time|io|env|net|process)'
     impure="$impure|(print|println|eprint|eprintln|dbg)!|thread_rng|os_rng|rand::rng\("
     require_none 'library, experiments and pages open no files, read no clock, print nothing, take their randomness as an argument' \
@@ -108,7 +109,7 @@ check_lints() {
 # Paths that the documents name in backticks or link to, and that are not there.
 missing_paths() {
     for document in *.md docs/*.md bench/*.md crates/*/DECISIONS.md; do
-        grep -oE '`(crates|docs|bench|\.ci)/[A-Za-z0-9_./-]+`' "$document" | tr -d '`' |
+        grep -oE '`(crates|docs|bench|python|\.ci)/[A-Za-z0-9_./-]+`' "$document" | tr -d '`' |
             while read -r path; do [ -e "$path" ] || echo "$document: $path"; done
         grep -oE '\]\([A-Za-z0-9_.][A-Za-z0-9_./-]*[#)]' "$document" | sed 's/^](//; s/[#)]$//' |
             while read -r path; do [ -e "$(dirname "$document")/$path" ] || echo "$document: $path"; done
@@ -118,7 +119,7 @@ missing_paths() {
 check_documents() {
     tab=$(printf '\t')
     require_none 'tabs; indent with spaces' \
-        "$(find crates bench docs .ci ./*.md ./*.toml ./*.sh -type f \( -name '*.rs' -o -name '*.md' \
+        "$(find crates bench docs python .ci ./*.md ./*.toml ./*.sh -type f \( -name '*.rs' -o -name '*.md' \
             -o -name '*.toml' -o -name '*.sh' -o -name '*.py' -o -name 'run' \) -exec grep -l "$tab" {} + || true)"
     require_none 'the documents name files that do not exist' "$(missing_paths)"
     echo 'tabs, and paths that the documents name: fine'
@@ -155,6 +156,33 @@ require_browser() {
         fi
     fi
     skip 'no Chromium, so pages were not looked at in a browser; install chromium'
+}
+
+# The wheel of the Python package, in an environment that is thrown away. The program that the tests compare with was built by the tests
+# of the workspace, and the wheel is built as they are: it is as quick, and takes half of the time of a release.
+check_python() {
+    if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        skip 'no Python 3.11 or later, so the Python package was not built'
+        return
+    fi
+    environment=$(mktemp -d)
+    install="$environment/bin/python -m pip install --quiet --disable-pip-version-check"
+    if ! { python3 -m venv "$environment" && $install maturin; }; then
+        skip 'pip cannot install maturin, so the Python package was not built'
+        rm -rf "$environment"
+        return
+    fi
+    $install -r python/tests/requirements.txt &
+    others=$!
+    "$environment/bin/maturin" build --profile test --features like-tests --locked --out "$environment/wheels"
+    wait "$others"
+    $install "$environment"/wheels/*.whl
+    "$environment/bin/ruff" check python
+    "$environment/bin/ruff" format --check python
+    "$environment/bin/mypy"
+    "$environment/bin/stubtest" pymtds._core
+    MTDS_PROGRAM="$PWD/${CARGO_TARGET_DIR:-target}/debug/mtds" "$environment/bin/python" -m pytest
+    rm -rf "$environment"
 }
 
 case ${1:-} in
@@ -195,3 +223,6 @@ rm -f "$MTDS_SKIPPED"
 section 'Documentation'
 # Libraries only: the program `mtds` would overwrite the pages of the library `mtds`.
 RUSTDOCFLAGS='-D warnings' cargo doc --workspace --lib --no-deps --locked
+
+section 'Python package'
+check_python

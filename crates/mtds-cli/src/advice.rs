@@ -13,6 +13,8 @@ pub fn option_for(error: &anyhow::Error) -> Option<String> {
         Problem::Irregular { expected, .. } => {
             format!("--resample {expected}, which takes means, or with --resample-by linear")
         }
+        Problem::OtherColumns { kind, .. } => format!("--{kind} COLUMN,COLUMN"),
+        Problem::OtherStep { expected, .. } => format!("--resample {expected}"),
         Problem::OffSteps { step, .. } => {
             format!("--resample {step}, which takes means, or with --resample-by linear")
         }

@@ -7,7 +7,7 @@ use crate::usage::{Refusal, UsageError, value};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use mtds::{DataColumns, Method, Model};
-use mtds_data::{Format, Note, ReadFamily, ReadOptions, Resample, ResampleMethod, Step, spelled_out};
+use mtds_data::{Format, Note, ReadFamily, ReadOptions, Step, spelled_out};
 use serde_json::Value;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -184,7 +184,7 @@ impl Source {
             let problem = "expected the format of what comes on stdin, found nothing";
             return Err(UsageError::new("--format", problem, "--format csv, or the name of a file"));
         }
-        resample(&self.columns()).map(drop)
+        options_by(&self.columns(), None).map(drop)
     }
 
     /// Reads the family by these columns, at the steps of a model where it has some.
@@ -192,21 +192,7 @@ impl Source {
     /// # Errors
     /// A step that does not exist; a file that cannot be read as a family, with row and column.
     pub fn read(&self, columns: &DataColumns, step: Option<Step>) -> Result<ReadFamily> {
-        let options = ReadOptions {
-            series: columns.series.clone(),
-            time: columns.time.clone(),
-            label: columns.label.clone(),
-            outputs: columns.outputs.clone(),
-            inputs: columns.input_columns(),
-            attributes: (step.is_some() || !columns.attributes.is_empty())
-                .then(|| columns.attributes.clone()),
-            step,
-            // A model that says nothing of pulses or attributes has none; of a file alone it is found out.
-            pulses: (step.is_some() || !columns.pulses.is_empty()).then(|| columns.pulses.clone()),
-            resample: resample(columns)?,
-            format: self.format,
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { format: self.format, ..options_by(columns, step)? };
         match (self.data == Path::new("-"), self.format) {
             (true, Some(format)) => {
                 let stdin = std::io::stdin().lock();
@@ -217,24 +203,18 @@ impl Source {
     }
 }
 
-/// How times are brought to steps; also a file of settings may say so.
+/// How a file with these columns is read, at the steps of a model where it has some; a file of settings may name columns, too.
 ///
 /// # Errors
-/// A step or a way that does not exist.
-pub fn resample(columns: &DataColumns) -> Result<Option<Resample>, UsageError> {
-    let method = match columns.resample_by.as_deref() {
-        None | Some("mean") => ResampleMethod::Mean,
-        Some("linear") => ResampleMethod::Linear,
-        Some(other) => {
-            let problem = format!("found `{other}`; expected mean or linear");
-            return Err(UsageError::new("--resample-by", problem, "mean"));
+/// A step or a way to resample that does not exist.
+pub fn options_by(columns: &DataColumns, step: Option<Step>) -> Result<ReadOptions, UsageError> {
+    ReadOptions::by(columns, step).map_err(|error| match error {
+        mtds::Error::Setting { name, why } if name == "resample_by" => {
+            UsageError::new("--resample-by", why, "mean")
         }
-    };
-    let Some(text) = &columns.resample else { return Ok(None) };
-    let step: Step = text.parse().map_err(|why| {
-        UsageError::new("--resample", format!("`{text}` is no step: {why}"), "0.5, or 15min for dates")
-    })?;
-    Ok(Some(Resample { step, method }))
+        mtds::Error::Setting { why, .. } => UsageError::new("--resample", why, "0.5, or 15min for dates"),
+        other => UsageError::new("--resample", other.to_string(), "0.5, or 15min for dates"),
+    })
 }
 
 /// How posteriors are found.

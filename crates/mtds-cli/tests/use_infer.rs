@@ -232,7 +232,7 @@ fn a_model_that_does_not_know_its_steps_says_so() {
     must(folder.path(), "data oscillators -o family.csv --sequences 2 --steps 10");
     let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../mtds-data/tests/model-0.1.0");
     let said =
-        "note: the model does not say how long its steps are; those of family.csv are taken to be the same\n";
+        "note: the model does not say how long its steps are; those of the data are taken to be the same\n";
     for (options, is_said) in [("", true), ("-v", true), ("-q", false)] {
         let output = run(folder.path(), &format!("infer {old} family.csv {options}"));
         assert!(output.status.success(), "{}", stderr(&output));

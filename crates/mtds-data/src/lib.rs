@@ -47,9 +47,11 @@ pub use format::Format;
 pub use lock::Lock;
 pub use note::Note;
 pub use problem::{DataError, Place, Problem};
+#[cfg(feature = "arrow")]
+pub use read::read_family_from_batches;
 pub use read::{
-    Columns, Moves, ReadFamily, ReadInputs, ReadOptions, Resample, ResampleMethod, read_family,
-    read_family_from, read_inputs,
+    Columns, Moves, ReadFamily, ReadInputs, ReadOptions, Resample, ResampleMethod, columns_of, prolonged,
+    read_family, read_family_from, read_inputs, time_step_of,
 };
 pub use shown::{shown, spelled_out};
 pub use time::{Step, Time, TimeAxis, TimeKind};

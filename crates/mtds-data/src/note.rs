@@ -28,6 +28,10 @@ pub enum Note {
     GuessedStep { step: Step },
     /// Times that jitter around steps of one length.
     Jitter { step: Step },
+    /// A model that does not say how long its steps are.
+    UnknownStep,
+    /// Steps whose length cannot be compared with that of a model's.
+    OtherKindOfStep { expected: String, found: String },
     /// Times without a step of their own, and the grid that they were put on.
     Irregular { step: Step, moves: Moves },
     /// Times that were put on the steps of a model.
@@ -91,6 +95,14 @@ impl Note {
                 write!(f, "no sequence has two rows, so a step is taken to be {step}")
             }
             Self::Jitter { step } => write!(f, "times jitter slightly around steps of {step}"),
+            Self::UnknownStep => write!(
+                f,
+                "the model does not say how long its steps are; those of the data are taken to be the same"
+            ),
+            Self::OtherKindOfStep { expected, found } => write!(
+                f,
+                "the model was learned with steps of {expected}, these are steps of {found}; they are taken to be the same"
+            ),
             Self::Irregular { step, moves } => {
                 write!(
                     f,

@@ -81,6 +81,19 @@ pub enum Problem {
     #[error("expected one use of a column, found it as {first} and as {second}; name it once")]
     TwoRoles { first: &'static str, second: &'static str },
 
+    /// Other outputs or inputs than a model has.
+    #[error(
+        "expected the {kind} {expected}, as the model has, in this order; found {found}; say which columns are meant"
+    )]
+    OtherColumns { kind: &'static str, expected: String, found: String },
+
+    /// Steps of another length than a model's.
+    #[error(
+        "expected steps of {expected}, as the model was learned with, found steps of {found}; resample to {expected}, or take \
+         a model of data with steps of {found}"
+    )]
+    OtherStep { expected: String, found: String },
+
     /// No column can be an output.
     #[error("expected output columns, `y`, `y1`, … or any with numbers; found {found}; name the outputs")]
     NoOutputs { found: String },

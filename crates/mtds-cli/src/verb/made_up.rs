@@ -1,13 +1,12 @@
 //! Made-up sequences: the inputs in a file that they answer to, with their times, or none; and the family that they become.
 
 use super::known::find;
-use super::observed::{columns, prolonged, time_step};
-use crate::options::{Common, resample};
+use crate::options::{Common, options_by};
 use crate::usage::{UsageError, count};
 use anyhow::Result;
 use clap::Args;
 use mtds::{Family, Model, Sequence, Signal};
-use mtds_data::{ReadFamily, ReadOptions, Time, TimeAxis, read_inputs};
+use mtds_data::{ReadFamily, ReadOptions, Time, TimeAxis, columns_of, prolonged, read_inputs, time_step_of};
 use std::path::{Path, PathBuf};
 
 /// Inputs of made-up sequences, and their length.
@@ -108,16 +107,12 @@ impl Inputs<'_> {
 impl InputsFile {
     /// Reads nothing but the inputs, at the steps of the model: the file may have outputs, and need not.
     fn read(path: &Path, model: &Model, common: &Common) -> Result<Self> {
-        let learned = columns(model);
+        let learned = columns_of(model);
         let options = ReadOptions {
-            inputs: learned.input_columns(),
-            series: learned.series,
-            time: learned.time,
-            attributes: Some(learned.attributes),
-            step: time_step(model),
-            pulses: Some(learned.pulses),
-            resample: resample(&model.columns)?,
-            ..ReadOptions::default()
+            outputs: vec![],
+            attributes: Some(learned.attributes.clone()),
+            pulses: Some(learned.pulses.clone()),
+            ..options_by(&learned, time_step_of(model))?
         };
         let read = read_inputs(path, &options)?;
         if common.verbose {

@@ -5,8 +5,8 @@ use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
 use mtds::parts::Misfit;
-use mtds::{DataColumns, Family, Model, Signal};
-use mtds_data::{ReadFamily, Step};
+use mtds::{Family, Model, Signal};
+use mtds_data::{ReadFamily, columns_of, prolonged, time_step_of};
 use rayon::prelude::*;
 
 /// Sequences between two looks at progress and interrupt: enough for all threads, few enough to hold.
@@ -19,58 +19,10 @@ const MOST_NAMED: usize = 5;
 /// # Errors
 /// A file that cannot be read as a family, lacks a column that the model needs, or has other time steps.
 pub(super) fn read(source: &Source, model: &Model, common: &Common) -> Result<ReadFamily> {
-    let read = source.read(&source.columns().or(columns(model)), time_step(model))?;
+    let read = source.read(&source.columns().or(columns_of(model)), time_step_of(model))?;
     common.say_notes(&read.notes);
-    check(source, model, &read, common)?;
+    common.say_notes(read.check_suits(model, &source.data)?.as_slice());
     Ok(read)
-}
-
-/// Outputs, inputs and time step as the model knows them, by name.
-fn check(source: &Source, model: &Model, read: &ReadFamily, common: &Common) -> Result<()> {
-    let (path, family) = (source.data.display(), &read.family);
-    let listed = |names: &[String]| if names.is_empty() { "none".into() } else { names.join(", ") };
-    for (kind, expected, found) in [
-        ("outputs", &model.columns.outputs, family.output_names()),
-        ("inputs", &model.columns.inputs, family.input_names()),
-    ] {
-        // A model without inputs passes over whatever looks like one.
-        let wanted = kind == "outputs" || !expected.is_empty();
-        if wanted && expected != found {
-            bail!(
-                "{path}: expected the {kind} {}, as the model has, in this order; found {}; name them with --{kind}",
-                listed(expected),
-                listed(found)
-            );
-        }
-    }
-    let Some(step) = &model.time_step else {
-        common.say(format_args!(
-            "note: the model does not say how long its steps are; those of {path} are taken to be the same"
-        ));
-        return Ok(());
-    };
-    let found = read.time.step.to_string();
-    match time_step(model).and_then(|step| step.is_as_long_as(&read.time.step)) {
-        Some(true) => {}
-        Some(false) => bail!(
-            "{path}: expected steps of {step}, as the model was learned with, found steps of {found}\n  try: --resample {step}, \
-             or a model of data with steps of {found}"
-        ),
-        None => common.say(format_args!(
-            "note: {path}: the model was learned with steps of {step}, these are steps of {found}; they are taken to be the same"
-        )),
-    }
-    Ok(())
-}
-
-/// The length of its steps, where the model says it.
-pub(super) fn time_step(model: &Model) -> Option<Step> {
-    model.time_step.as_deref().and_then(|step| step.parse().ok())
-}
-
-/// Which columns the model was learned from; labels are left out, new data need none.
-pub(super) fn columns(model: &Model) -> DataColumns {
-    DataColumns { label: None, ..model.columns.clone() }
 }
 
 /// The inputs of sequence `i` that the model takes.
@@ -82,17 +34,6 @@ pub(super) fn inputs_of<'f>(family: &'f Family, model: &Model, i: usize) -> Opti
 /// [`inputs_of`], as far as step `n_time`: what does not change within a sequence goes on as it is.
 pub(super) fn inputs_until(family: &Family, model: &Model, i: usize, n_time: usize) -> Option<Signal> {
     inputs_of(family, model, i).map(|inputs| prolonged(inputs, model, n_time))
-}
-
-/// Inputs with at least `n_time` rows, if all that the model takes are attributes; else as they are.
-pub(super) fn prolonged(inputs: &Signal, model: &Model, n_time: usize) -> Signal {
-    let found = inputs.n_time();
-    if found >= n_time || !model.columns.has_attributes_only() {
-        return inputs.clone();
-    }
-    let mut values = inputs.values().to_vec();
-    (found..n_time).for_each(|_| values.extend_from_slice(inputs.row(found - 1)));
-    Signal::new(n_time, inputs.width(), values).unwrap_or_else(|_| inputs.clone())
 }
 
 /// A sequence that is far outside of what the family does.

@@ -184,14 +184,19 @@ fn on_grid(
     notes: &mut Vec<Note>,
 ) -> Steps {
     let entries = ordered.entries(i);
-    let places = &grid.places[ordered.bounds[i]..ordered.bounds[i + 1]];
+    let start = data.times.get(entries[0] as usize);
+    let Some(places) = grid.places(ordered, i) else {
+        let all = |columns| entries.iter().flat_map(|&entry| values(data, entry, columns)).collect();
+        let (outputs, inputs) = (all(&used.outputs), all(&used.inputs));
+        return Steps { start, n_time: entries.len(), outputs, inputs };
+    };
     if grid.gaps == Gaps::EachTold {
         notes.extend(gaps(data, entries, places));
     }
     let n_time = places[places.len() - 1] + 1;
     let outputs = means(data, entries, places, &used.outputs);
     let inputs = means(data, entries, places, &used.inputs);
-    Steps { start: data.times.get(entries[0] as usize), n_time, outputs, inputs }
+    Steps { start, n_time, outputs, inputs }
 }
 
 /// The mean of what is known of each column at each place, NaN where nothing is.

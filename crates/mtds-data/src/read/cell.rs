@@ -17,8 +17,8 @@ pub(crate) enum Cell<'a> {
     Integer(i64),
     /// A number; NaN is nothing.
     Number(f64),
-    /// A moment; only Parquet has them as such.
-    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
+    /// A moment; only Parquet and Arrow have them as such.
+    #[cfg_attr(not(any(feature = "parquet", feature = "arrow")), allow(dead_code))]
     Time(Time, TimeKind),
 }
 

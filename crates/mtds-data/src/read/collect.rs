@@ -95,6 +95,15 @@ impl<'a> Collector<'a> {
         })
     }
 
+    /// Makes room for rows that are about to come.
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+    pub fn reserve(&mut self, n_rows: usize) {
+        self.rows.reserve(n_rows);
+        self.series_of.reserve(n_rows);
+        self.values.reserve(n_rows * self.roles.values.len());
+        self.times.integers.reserve(if self.times.kind == Some(TimeKind::Number) { 0 } else { n_rows });
+    }
+
     /// Takes in a row; `cell(position)` gives its values.
     ///
     /// # Errors

@@ -3,6 +3,8 @@
 //! A file is a long table, a row per sequence and time, in any order. It is read once, from front to back,
 //! and of it only numbers are kept. NPZ holds arrays instead.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod assemble;
 mod attributes;
 mod between_rows;
@@ -22,17 +24,21 @@ mod resample;
 mod roles;
 pub(crate) mod share;
 mod source;
+mod suits;
 
 use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+#[cfg(feature = "arrow")]
+pub use arrow::read_family_from_batches;
 use collect::Collector;
 pub use irregular::Moves;
 pub(crate) use irregular::duration;
 use mtds::{Family, Signal};
 pub use options::{Columns, ReadOptions, Resample, ResampleMethod};
 pub(crate) use roles::list;
+pub use suits::{columns_of, prolonged, time_step_of};
 
 use crate::format::Format;
 use crate::note::Note;

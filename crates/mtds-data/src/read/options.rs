@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mtds::DataColumns;
 use mtds::parts::Attribute;
 
 use crate::format::Format;
@@ -34,6 +35,47 @@ pub struct ReadOptions {
     pub resample: Option<Resample>,
     /// The format, where the name of the file does not tell it.
     pub format: Option<Format>,
+}
+
+impl ReadOptions {
+    /// The options by which the columns are found that a person, a file of settings or a model names; `step` is that of a model that is
+    /// to take the family, and says that the columns are those of a model.
+    ///
+    /// # Errors
+    /// [`mtds::Error::Setting`] for `resample` that is no step, and `resample_by` that is no way to do it.
+    pub fn by(columns: &DataColumns, step: Option<Step>) -> mtds::Result<Self> {
+        // A model that says nothing of pulses or attributes has none; of a file alone it is found out.
+        let is_known = |is_empty: bool| step.is_some() || !is_empty;
+        Ok(Self {
+            series: columns.series.clone(),
+            time: columns.time.clone(),
+            label: columns.label.clone(),
+            outputs: columns.outputs.clone(),
+            inputs: columns.input_columns(),
+            attributes: is_known(columns.attributes.is_empty()).then(|| columns.attributes.clone()),
+            step,
+            pulses: is_known(columns.pulses.is_empty()).then(|| columns.pulses.clone()),
+            resample: Resample::named(columns.resample.as_deref(), columns.resample_by.as_deref())?,
+            ..Self::default()
+        })
+    }
+}
+
+impl Resample {
+    /// From a step such as `0.5` or `15min`, if there is one, and `mean` or `linear`; `mean` where nothing is said.
+    fn named(step: Option<&str>, by: Option<&str>) -> mtds::Result<Option<Self>> {
+        let wrong = |name: &str, why| mtds::Error::Setting { name: name.into(), why };
+        let method = match by {
+            None | Some("mean") => ResampleMethod::Mean,
+            Some("linear") => ResampleMethod::Linear,
+            Some(other) => {
+                return Err(wrong("resample_by", format!("found `{other}`; expected mean or linear")));
+            }
+        };
+        let Some(text) = step else { return Ok(None) };
+        let step = text.parse().map_err(|why| wrong("resample", format!("`{text}` is no step: {why}")))?;
+        Ok(Some(Self { step, method }))
+    }
 }
 
 /// How to bring rows to steps of one length; the first row of a sequence is its first step.

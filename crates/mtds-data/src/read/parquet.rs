@@ -34,7 +34,7 @@ fn collect_unguarded<'a>(file: &'a Path, bytes: Vec<u8>, options: &ReadOptions) 
     let flat = flat_columns(&schema);
     let names = flat.iter().map(|&leaf| schema.column(leaf).name().to_string()).collect();
     let mut collector = Collector::new(file, names, options)?;
-    let needed = needed(&collector);
+    let needed = collector.roles.needed();
     let mut row = 0;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(|error| broken(file, error))?;
@@ -50,13 +50,6 @@ fn flat_columns(schema: &SchemaDescriptor) -> Vec<usize> {
         column.path().parts().len() == 1 && column.max_rep_level() == 0 && column.max_def_level() <= 1
     };
     (0..schema.num_columns()).filter(is_flat).collect()
-}
-
-/// The positions whose values are asked for.
-fn needed(collector: &Collector<'_>) -> Vec<usize> {
-    let roles = &collector.roles;
-    let values = roles.values.iter().map(|column| column.position);
-    [roles.series, roles.time].into_iter().chain(roles.label).chain(values).collect()
 }
 
 fn collect_group(

@@ -20,6 +20,8 @@ use crate::{Error, Result};
 
 /// How far a row may be from its place, in steps.
 const JITTER: f64 = 0.1;
+/// Rows of a sequence from which on steps without a gap are no coincidence.
+const STEADY: usize = 8;
 /// Steps that may be added to a file by gaps, per row and beyond that; more would be a mistake in a time.
 const MOST_STEPS_PER_ROW: u64 = 100;
 /// See [`MOST_STEPS_PER_ROW`].
@@ -32,10 +34,18 @@ const SHORTEST_MONTH: i64 = 28 * DAY;
 pub(crate) struct Grid {
     /// What one step is.
     pub step: Step,
-    /// Place of each entry of [`Ordered::entries`], counted in steps from the first of its sequence.
-    pub places: Vec<usize>,
+    /// Where the rows of sequences lie.
+    places: Places,
     /// Whether steps without a row are still to be said.
     pub gaps: Gaps,
+}
+
+/// Where rows lie, counted in steps from the first of their sequence.
+enum Places {
+    /// One after the other.
+    InARow,
+    /// Here, by the entries of [`Ordered::entries`].
+    At(Vec<usize>),
 }
 
 /// Who says that there are steps without a row.
@@ -54,6 +64,12 @@ struct Steps {
     counts: Vec<u64>,
     /// Whether rows lie beside their steps.
     jitter: bool,
+}
+
+impl Steps {
+    fn has_no_gaps(&self, ordered: &Ordered) -> bool {
+        inner_places(ordered).all(|j| self.counts[j] == 1)
+    }
 }
 
 /// Times that have none, and the row that says so.
@@ -85,16 +101,21 @@ impl Grid {
             if wanted.is_none() {
                 notes.push(Note::GuessedStep { step });
             }
-            return Ok(Self { step, places: vec![0; ordered.entries.len()], gaps: Gaps::Told });
+            return Ok(Self { step, places: Places::InARow, gaps: Gaps::Told });
+        }
+        // Sequences that step otherwise throughout were sampled otherwise, or are in another unit: for the caller to refuse.
+        let is_steady = data.series.iter().any(|series| series.n_rows >= STEADY);
+        let is_wanted =
+            |found: &Step| wanted.is_none_or(|step: Step| step.is_as_long_as(found) == Some(true));
+        if let Some(step) = without_gaps(data, ordered, kind).filter(|step| is_steady || is_wanted(step)) {
+            return Ok(Self { step, places: Places::InARow, gaps: Gaps::Told });
         }
         let found = match kind {
             TimeKind::Number => jittered(data, ordered, kind),
             _ => exact(data, ordered, kind),
         };
         let (step, counts, gaps) = match (found, wanted) {
-            (Ok(found), wanted)
-                if wanted.is_none_or(|step| step.is_as_long_as(&found.step) == Some(true)) =>
-            {
+            (Ok(found), _) if is_wanted(&found.step) || is_steady && found.has_no_gaps(ordered) => {
                 notes.extend(found.jitter.then_some(Note::Jitter { step: found.step }));
                 (found.step, found.counts, Gaps::EachTold)
             }
@@ -131,8 +152,16 @@ impl Grid {
             }
             (Ok(found), _) => (found.step, found.counts, Gaps::EachTold),
         };
-        let places = check_gaps(data, ordered, &counts)?;
+        let places = Places::At(check_gaps(data, ordered, &counts)?);
         Ok(Self { step, places, gaps })
+    }
+
+    /// Places of the rows of sequence `i`; none where they follow each other.
+    pub fn places(&self, ordered: &Ordered, i: usize) -> Option<&[usize]> {
+        match &self.places {
+            Places::InARow => None,
+            Places::At(places) => Some(&places[ordered.bounds[i]..ordered.bounds[i + 1]]),
+        }
     }
 }
 
@@ -157,6 +186,25 @@ fn step_of(kind: TimeKind, size: f64) -> Step {
         TimeKind::Number => Step::Number(simplest(size)),
         TimeKind::Integer => Step::Integer(size.round() as i64),
         _ => Step::Micros(size.round() as i64),
+    }
+}
+
+/// The step where integers or dates follow each other without a gap, which is mostly so: found in one pass that keeps nothing. Steps of
+/// a month and longer may be those of the calendar.
+fn without_gaps(data: &Collector<'_>, ordered: &Ordered, kind: TimeKind) -> Option<Step> {
+    if kind == TimeKind::Number {
+        return None;
+    }
+    let difference = |j: usize| {
+        let (before, entry) = (ordered.entries[j - 1] as usize, ordered.entries[j] as usize);
+        data.times.integers[entry].saturating_sub(data.times.integers[before])
+    };
+    let step = inner_places(ordered).next().map(difference).filter(|step| *step > 0)?;
+    let is_whole = inner_places(ordered).all(|j| difference(j) == step);
+    match kind {
+        _ if !is_whole => None,
+        TimeKind::Integer => Some(Step::Integer(step)),
+        _ => (step < SHORTEST_MONTH).then_some(Step::Micros(step)),
     }
 }
 

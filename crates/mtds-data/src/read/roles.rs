@@ -81,6 +81,13 @@ impl Roles {
         let ignored = taken.free().collect();
         Ok(Self { series, time, label, values, ignored, names })
     }
+
+    /// The positions whose values are asked for, for readers that need not decode the others.
+    #[cfg_attr(not(any(feature = "parquet", feature = "arrow")), allow(dead_code))]
+    pub fn needed(&self) -> Vec<usize> {
+        let values = self.values.iter().map(|column| column.position);
+        [self.series, self.time].into_iter().chain(self.label).chain(values).collect()
+    }
 }
 
 /// Which columns have a meaning already.

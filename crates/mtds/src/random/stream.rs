@@ -104,6 +104,8 @@ streams! {
         Surprise = 17 * MANY, MANY;
         /// A single-task rival at one origin of a sequence.
         Single = 18 * MANY, MANY;
+        /// Futures that are drawn from a forecast.
+        ForecastDraws = 22 * MANY, MANY;
         /// A tracker of a model.
         Tracker = 21 * MANY, MANY;
         /// A patient whose response is forecast.

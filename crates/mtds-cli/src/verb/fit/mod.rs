@@ -11,7 +11,7 @@ mod watching;
 mod wishes;
 
 use crate::interrupt::Interrupt;
-use crate::options::{Common, DEFAULT_SEED, Source, resample};
+use crate::options::{Common, DEFAULT_SEED, Source, options_by};
 use crate::usage::{Refusal, UsageError, check_directory, rising, value};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -168,7 +168,7 @@ impl Arguments {
             learn.code = None;
         }
         let data = self.source.columns().or(file.data);
-        resample(&data)?;
+        options_by(&data, None)?;
         Ok(FitFile { seed: self.common.seed.or(file.seed), data, learn })
     }
 

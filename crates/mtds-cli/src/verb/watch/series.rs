@@ -2,12 +2,12 @@
 
 use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
-use crate::verb::observed::{OUTSIDE, time_step};
+use crate::verb::observed::OUTSIDE;
 use anyhow::{Result, bail};
 use mtds::parts::{Attribute, Follower, Misfit, ModelTrackerState};
 use mtds::random::{Stream, stream};
 use mtds::{Forecast, Model, ModelTracker, Online, Signal, TrackerState};
-use mtds_data::Step;
+use mtds_data::{Step, time_step_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ impl AllSeries {
         let is_known = columns.inputs.iter().map(|input| known.contains(input)).collect();
         let attributes = columns.attributes.clone();
         let rules = Rules {
-            step: time_step(model),
+            step: time_step_of(model),
             is_pulse,
             attributes,
             is_known,

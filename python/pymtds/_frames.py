@@ -1,0 +1,132 @@
+"""Frames of any kind as Arrow streams, and tables of results as frames of the kind that came in."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from pymtds._errors import DataError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from pymtds import _core
+
+__all__ = ["Kind", "kind_of", "stream_of"]
+
+Frame = Any
+"""Anything with a method `__arrow_c_stream__`: a frame of pandas or polars, a table of pyarrow, a relation of duckdb."""
+
+
+class Kind:
+    """The kind of frame that results come out as."""
+
+    def __init__(self, name: str, like: Any = None) -> None:
+        self.name = name
+        self._schema: dict[str, Any] = {}
+        if like is not None and name in ("pandas", "polars"):
+            import narwhals as nw
+
+            frame = nw.from_native(like, eager_only=True)
+            self._schema = dict(frame.schema)
+
+    def frame(self, table: _core.Table) -> Frame:
+        """A frame of this kind with the content of a table; columns that came in have their type again."""
+        import narwhals as nw
+
+        if self.name == "arrow":
+            return table
+        if self.name == "duckdb":
+            return _module("duckdb").from_arrow(_module("pyarrow").table(table))
+        if self.name == "pandas" and not _has("pyarrow"):
+            frame = nw.from_dict(dict(table.columns()), backend="pandas")
+        else:
+            backend = {"pyarrow": "pyarrow", "pandas": "pandas", "polars": "polars"}[self.name]
+            frame = nw.from_arrow(table, backend=backend)  # type: ignore[arg-type]
+        casts = [
+            nw.col(name).cast(self._schema[name])
+            for name, found in frame.schema.items()
+            if name in self._schema and self._schema[name] != found and _is_index(self._schema[name])
+        ]
+        return frame.with_columns(*casts).to_native() if casts else frame.to_native()
+
+
+def _is_index(kind: Any) -> bool:
+    """Whether ids or times may have this type, and can be brought to it."""
+    import narwhals as nw
+
+    return bool(
+        kind.is_integer() or kind.is_temporal() or kind in (nw.Categorical, nw.String) or kind == nw.Datetime
+    )
+
+
+def kind_of(frame: Frame) -> Kind:
+    """The kind of frame that this is; pandas, polars, pyarrow, duckdb, or anything else that speaks Arrow."""
+    root = type(frame).__module__.partition(".")[0].lstrip("_")
+    if root == "polars":
+        # A lazy frame is collected where its rows are needed, and answers are not lazy.
+        return Kind("polars", frame if hasattr(frame, "__arrow_c_stream__") else None)
+    if root in ("pandas", "duckdb"):
+        return Kind(root, frame)
+    if root == "pyarrow":
+        return Kind("pyarrow")
+    return Kind("arrow")
+
+
+def stream_of(frame: Frame) -> Any:
+    """Something with `__arrow_c_stream__` and the rows of the frame."""
+    root = type(frame).__module__.partition(".")[0]
+    if root == "pandas":
+        return _of_pandas(frame)
+    if root == "polars" and hasattr(frame, "collect"):
+        return frame.collect()
+    if hasattr(frame, "__arrow_c_stream__"):
+        return frame
+    raise DataError(
+        f"expected a frame, found {type(frame).__name__}; give a frame of pandas or polars, a table of pyarrow, a relation "
+        "of duckdb, anything with `__arrow_c_stream__`, or a pymtds.Family, which arrays make, too"
+    )
+
+
+def _of_pandas(frame: Any) -> Any:
+    """Columns and named index levels; through polars or pyarrow, whichever is there."""
+    if any(name is not None for name in frame.index.names):
+        frame = frame.reset_index()
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise DataError(
+            f"frame: expected column names that differ, found `{twice[0]}` twice; rename one of them"
+        )
+    if _has("pyarrow"):
+        pyarrow = _module("pyarrow")
+        try:
+            return pyarrow.Table.from_pandas(frame, preserve_index=False)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError) as error:
+            raise DataError(
+                f"frame: a column holds values of several kinds ({error}); give it one type"
+            ) from error
+    if _has("polars"):
+        columns = {str(name): _plain(frame[name]) for name in frame.columns}
+        return _module("polars").DataFrame(columns)
+    raise DataError(
+        "a frame of pandas is read through pyarrow or polars, and neither is installed; pip install pyarrow"
+    )
+
+
+def _plain(column: Any) -> Any:
+    """A column of pandas as something that polars reads without pyarrow."""
+    if getattr(column.dtype, "kind", "O") in "iufbM":
+        return column.to_numpy()
+    return [None if value is None or value != value else value for value in column.tolist()]
+
+
+def _has(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise DataError(f"this needs {name}, which is not installed; pip install {name}") from error

@@ -1,0 +1,372 @@
+"""Models: what a fit leaves behind, and what every question is put to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from os import PathLike, fspath
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from pymtds._core import Family as CoreFamily
+from pymtds._core import Model as CoreModel
+from pymtds._errors import DataError, SettingError
+from pymtds._family import Family, columns_of, matrix
+from pymtds._forecast import Forecast, Levels
+from pymtds._frames import Frame, Kind, kind_of, stream_of
+from pymtds._posterior import Posterior
+from pymtds._progress import Heard, shown
+from pymtds._tracker import Tracker
+
+__all__ = ["ColumnNames", "Model", "load"]
+
+Array = npt.NDArray[np.float64]
+
+
+class ColumnNames(TypedDict, total=False):
+    """Columns of a frame where they are not called as when the model was learned."""
+
+    series: str
+    time: str
+    label: str
+    outputs: Sequence[str]
+    inputs: Sequence[str]
+    resample: str
+    resample_by: str
+
+
+class Model:
+    """A multi-task dynamical system that was learned from a family.
+
+    `pymtds.fit` makes one and `pymtds.load` reads one. It can be pickled, shared between threads, and gives the same answers as the
+    program `mtds` with the same seed.
+    """
+
+    _core: CoreModel
+    _kind: Kind | None
+
+    def __init__(self) -> None:
+        raise TypeError("a model is made by pymtds.fit or read by pymtds.load")
+
+    @classmethod
+    def _of(cls, core: CoreModel, kind: Kind | None = None) -> Model:
+        self = cls.__new__(cls)
+        self._core = core
+        self._kind = kind
+        return self
+
+    def forecast(
+        self,
+        frame: Frame | Family,
+        horizon: int | None = None,
+        *,
+        level: Sequence[float] | float = (80, 95),
+        quantiles: Sequence[float] = (),
+        seen: int | None = None,
+        draws: int = 0,
+        method: str = "adais",
+        seed: int = 1,
+        threads: int | None = None,
+        progress: bool | Heard | None = None,
+        **columns: Unpack[ColumnNames],
+    ) -> Forecast:
+        """Forecast every sequence of a frame: the `horizon` steps after its last, or after its first `seen`.
+
+        Without a horizon it goes as far as the frame does beyond what is seen. Where the model has inputs, rows at the end with
+        inputs and no outputs are the future; inputs that do not change within a sequence need none. `level` are central intervals in percent, `quantiles` probabilities, `draws` random
+        futures. `method` is how codes are inferred: `adais`, `nuts`, `map` or `amortised`.
+
+        >>> forecast = model.forecast(family_frame, horizon=3, level=[80])
+        >>> list(forecast.frame.columns)
+        ['series', 't', 'output', 'mean', 'sd', 'lo-80', 'hi-80']
+        """
+        family, kind = self._family(frame, columns)
+        levels = Levels(level, quantiles)
+        with shown(progress) as heard:
+            core = self._core.forecast(
+                family,
+                _count("horizon", horizon),
+                _count("seen", seen),
+                levels.probabilities,
+                draws=draws,
+                method=method,
+                seed=seed,
+                threads=threads,
+                progress=heard,
+            )
+        return Forecast(core, levels, kind, family.output_names)
+
+    def infer(
+        self,
+        frame: Frame | Family,
+        *,
+        seen: int | None = None,
+        draws: int = 1000,
+        method: str = "adais",
+        seed: int = 1,
+        threads: int | None = None,
+        progress: bool | Heard | None = None,
+        **columns: Unpack[ColumnNames],
+    ) -> Posterior:
+        """Infer the code of every sequence of a frame.
+
+        >>> model.infer(family_frame, seen=10).mean.shape
+        (6, 1)
+        """
+        family, kind = self._family(frame, columns)
+        with shown(progress) as heard:
+            core = self._core.infer(
+                family,
+                _count("seen", seen),
+                draws=draws,
+                method=method,
+                seed=seed,
+                threads=threads,
+                progress=heard,
+            )
+        return Posterior(core, kind)
+
+    def evaluate(
+        self,
+        frame: Frame | Family,
+        *,
+        seen: Sequence[int] | int = (10, 20, 40),
+        horizon: int | None = None,
+        against: Sequence[str] = (),
+        train: Frame | Family | None = None,
+        seed: int = 1,
+        threads: int | None = None,
+        progress: bool | Heard | None = None,
+        **columns: Unpack[ColumnNames],
+    ) -> Frame:
+        """Score forecasts of every sequence from each origin: RMSE, NLL, CRPS and coverage with standard errors, as a frame.
+
+        `against` are baselines: `last-value`, `family-mean`, `nearest`, `ridge`, `fpca`, `gp`, `pooled`, `gru`, `single`;
+        all but the last learn from `train`.
+
+        >>> list(model.evaluate(family_frame, seen=10).columns)[:5]
+        ['seen', 'method', 'n_seq', 'rmse', 'rmse_se']
+        """
+        family, kind = self._family(frame, columns)
+        training = None if train is None else self._family(train, columns)[0]
+        with shown(progress) as heard:
+            table = self._core.evaluate(
+                family,
+                [seen] if isinstance(seen, int) else list(seen),
+                horizon=_count("horizon", horizon),
+                against=[against] if isinstance(against, str) else list(against),
+                train=training,
+                seed=seed,
+                threads=threads,
+                progress=heard,
+            )
+        return kind.frame(table)
+
+    def track(self, number: int = 0) -> Tracker:
+        """Make a tracker before its first observation; each `number` has random numbers of its own.
+
+        >>> tracker = model.track()
+        >>> tracker.observe([[0.9], [0.85], [0.8]])
+        0
+        >>> tracker.forecast(5).mean.shape
+        (5, 1)
+        """
+        return Tracker(self._core.track(number), len(self.output_names), len(self.input_names))
+
+    def generate(
+        self,
+        n_time: int | None = None,
+        *,
+        code: npt.ArrayLike | None = None,
+        like: str | Sequence[str] | None = None,
+        sample: int | None = None,
+        inputs: npt.ArrayLike | None = None,
+        noise: bool = False,
+        seed: int = 1,
+    ) -> Array:
+        """Make sequences: of codes that are given, of members, or of codes that are drawn; sequences × steps × outputs.
+
+        `inputs`, steps × inputs, drive all of them; without `n_time` they say how long. Where inputs do not change within a sequence, one
+        step of them is enough. `noise` adds observation noise.
+
+        >>> model.generate(40, sample=3).shape
+        (3, 40, 1)
+        """
+        if (code is not None) + (like is not None) + (sample is not None) != 1:
+            raise SettingError("expected one of code, like and sample; say which sequences to make")
+        if sample is not None:
+            codes = self._core.sample_codes(sample, seed)
+        elif like is not None:
+            codes = np.stack([self.code_of(id) for id in ([like] if isinstance(like, str) else like)])
+        else:
+            codes = np.atleast_2d(np.asarray(code, dtype=np.float64))
+        self._check_codes(codes)
+        driven, steps = self._driven(inputs, n_time)
+        return self._core.generate(np.ascontiguousarray(codes), steps, driven, seed if noise else None)
+
+    def morph(
+        self,
+        path: Sequence[str] | npt.ArrayLike,
+        n_time: int | None = None,
+        *,
+        inputs: npt.ArrayLike | None = None,
+    ) -> Array:
+        """Make one sequence during which the system changes along a path of codes, or of members by their ids; steps × outputs.
+
+        >>> model.morph(["a", "c", "b"], 30).shape
+        (30, 1)
+        """
+        waypoints: list[Any] = list(path)  # type: ignore[arg-type]
+        codes = np.stack(
+            [
+                self.code_of(point) if isinstance(point, str) else np.asarray(point, float)
+                for point in waypoints
+            ]
+        )
+        self._check_codes(codes)
+        driven, steps = self._driven(inputs, n_time)
+        return self._core.morph(np.ascontiguousarray(codes, dtype=np.float64), steps, driven)
+
+    def transfer(
+        self,
+        frame: Frame | Family,
+        *,
+        content: str,
+        style: str,
+        seed: int = 1,
+        threads: int | None = None,
+        **columns: Unpack[ColumnNames],
+    ) -> Array:
+        """Answer the inputs of one sequence as another would; steps × outputs.
+
+        `style` is a member of the model, or a sequence of the frame whose code is inferred.
+        """
+        family, _ = self._family(frame, columns)
+        return self._core.transfer(family, content, style, seed=seed, threads=threads)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as a directory, whole or not at all; the program reads it, too."""
+        self._core.save(fspath(path))
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs."""
+        return self._core.output_names
+
+    @property
+    def input_names(self) -> list[str]:
+        """Names of the inputs; categories as their indicators, such as `diet=oats`."""
+        return self._core.input_names
+
+    @property
+    def attributes(self) -> dict[str, list[str]]:
+        """Input columns that do not change within a sequence, with the levels of categories; numbers have none."""
+        return dict(self._core.attributes)
+
+    @property
+    def d_code(self) -> int:
+        """Length of a code."""
+        return self._core.d_code
+
+    @property
+    def base(self) -> str:
+        """Name of the base model."""
+        return self._core.base
+
+    @property
+    def time_step(self) -> str | None:
+        """Length of a step, as it was learned with."""
+        return self._core.time_step
+
+    @property
+    def members(self) -> list[str]:
+        """Ids of the members of the family."""
+        return [id for id, _ in self._core.members]
+
+    @property
+    def labels(self) -> list[str | None]:
+        """Labels of the members."""
+        return [label for _, label in self._core.members]
+
+    @property
+    def codes(self) -> Array:
+        """Codes of the members, their posterior means: members × length of the code."""
+        return self._core.member_codes(False)
+
+    def code_of(self, id: str) -> Array:
+        """Find the code of a member."""
+        try:
+            code: Array = self.codes[self.members.index(id)]
+            return code
+        except ValueError:
+            raise SettingError(f"unknown member `{id}`; known: {', '.join(self.members)}") from None
+
+    @property
+    def record(self) -> dict[str, Any] | None:
+        """How it was learned: settings, reasons, scores; `None` for a model that was put together by hand."""
+        return None if self._core.record is None else json.loads(self._core.record)
+
+    def plot_codes(self, *, axes: Any = None) -> Any:
+        """Draw the codes of the members on their two widest dimensions, coloured by label; needs matplotlib."""
+        from pymtds._plot import codes
+
+        return codes(self, axes)
+
+    def _family(self, frame: Frame | Family, columns: ColumnNames) -> tuple[CoreFamily, Kind]:
+        if isinstance(frame, Family):
+            return frame._core, frame._kind
+        named = columns_of(
+            columns.get("series"),
+            columns.get("time"),
+            columns.get("label"),
+            columns.get("outputs", ()),
+            columns.get("inputs", ()),
+            columns.get("resample"),
+            columns.get("resample_by"),
+        )
+        return CoreFamily.from_frame(stream_of(frame), named, self._core), kind_of(frame)
+
+    def _check_codes(self, codes: Array) -> None:
+        if codes.ndim != 2 or codes.shape[1] != self.d_code:
+            raise DataError(f"expected codes of length {self.d_code}, found an array of shape {codes.shape}")
+
+    def _driven(self, inputs: npt.ArrayLike | None, n_time: int | None) -> tuple[Array | None, int]:
+        if inputs is None:
+            if n_time is None:
+                raise SettingError("setting `n_time`: expected a number of steps, found nothing")
+            return None, n_time
+        driven = matrix(inputs, "inputs")
+        return driven, len(driven) if n_time is None else n_time
+
+    def __reduce__(self) -> tuple[Callable[..., Model], tuple[list[tuple[str, bytes]]]]:
+        return _unpickled, (self._core.to_files(),)
+
+    def __repr__(self) -> str:
+        systems = f" and {self._core.n_systems - 1} companions" if self._core.n_systems > 1 else ""
+        inputs = f", inputs {', '.join(self.input_names)}" if self.input_names else ""
+        return (
+            f"Model({self.base}{systems}, code of length {self.d_code}, outputs {', '.join(self.output_names)}{inputs}, "
+            f"{len(self.members)} members)"
+        )
+
+    def _repr_html_(self) -> str:
+        from pymtds._html import model
+
+        return model(self)
+
+
+def load(path: str | PathLike[str]) -> Model:
+    """Read the model in a directory, as `Model.save` or `mtds fit` wrote it."""
+    return Model._of(CoreModel.load(fspath(path)))
+
+
+def _unpickled(files: list[tuple[str, bytes]]) -> Model:
+    return Model._of(CoreModel.from_files(files))
+
+
+def _count(name: str, value: int | None) -> int | None:
+    if value is not None and (not isinstance(value, int | np.integer) or value < 1):
+        raise SettingError(f"setting `{name}`: expected 1 or more steps, found {value!r}")
+    return None if value is None else int(value)

@@ -1,0 +1,208 @@
+"""What frames of every kind may hold, and what is refused with which words."""
+
+import datetime as dt
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import SETTINGS, rows
+
+import pymtds
+
+DAY = dt.date(2024, 1, 1)
+
+
+def dated(frame: pl.DataFrame, kind) -> pl.DataFrame:
+    days = [DAY + dt.timedelta(days=int(t)) for t in frame["t"]]
+    return frame.with_columns(t=pl.Series(days).cast(kind))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pl.Date,
+        pl.Datetime("ns"),
+        pl.Datetime("us"),
+        pl.Datetime("ms"),
+        pl.Datetime("us", "Europe/Berlin"),
+        pl.String,
+    ],
+)
+def test_times_come_out_in_the_type_that_went_in(kind):
+    frame = dated(rows(), pl.Date)
+    if isinstance(kind, pl.Datetime) and kind.time_zone:
+        # A day of Berlin's winter is a day of UTC.
+        frame = frame.with_columns(
+            pl.col("t").cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
+        ).with_columns(pl.col("t").dt.convert_time_zone(kind.time_zone))
+    else:
+        frame = frame.with_columns(pl.col("t").cast(kind))
+    model = pymtds.fit(frame, **SETTINGS)
+    assert model.time_step == "1d"
+    for family in (frame, frame.to_pandas(), frame.to_arrow()):
+        found = model.forecast(family, horizon=2).frame
+        came, went = nw.from_native(family, eager_only=True)["t"], nw.from_native(found, eager_only=True)["t"]
+        assert went.dtype == came.dtype
+        last = frame.filter(pl.col("series") == "a")["t"].max()
+        first = nw.from_native(found, eager_only=True)["t"].to_list()[0]
+        if kind == pl.String:
+            assert str(first) == (dt.date.fromisoformat(last) + dt.timedelta(days=1)).isoformat()
+        else:
+            assert pd.Timestamp(first) == pd.Timestamp(last) + pd.Timedelta(days=1)
+
+
+@pytest.mark.parametrize("kind", [pl.Int64, pl.Int32, pl.UInt16, pl.Categorical, pl.String])
+def test_ids_come_out_in_the_type_that_went_in(model, kind):
+    numbered = {letter: str(i + 1) for i, letter in enumerate("abcdef")}
+    frame = rows().with_columns(pl.col("series").replace_strict(numbered).cast(kind))
+    for family in (frame, frame.to_pandas()):
+        found = nw.from_native(model.forecast(family, horizon=1).frame, eager_only=True)["series"]
+        assert found.dtype == nw.from_native(family, eager_only=True)["series"].dtype
+        assert [str(one) for one in found.to_list()] == list("123456")
+
+
+@pytest.mark.parametrize(
+    "kind", [pl.Float32, pl.Float64, pl.Int64, pl.Int8, pl.UInt32, pl.Boolean, pl.Decimal(10, 2)]
+)
+def test_numbers_of_every_type_are_outputs(kind):
+    frame = rows().with_columns((pl.col("y") * 50).round(0).abs().cast(pl.Int64))
+    frame = (
+        frame.with_columns(pl.col("y") > 20)
+        if kind == pl.Boolean
+        else frame.with_columns(pl.col("y").cast(kind))
+    )
+    expected = frame["y"].cast(pl.Float64).to_numpy()[:30]
+    for family in (frame, frame.to_arrow()):
+        assert np.array_equal(pymtds.Family(family).outputs("a")[:, 0], expected)
+
+
+def test_nulls_and_nans_are_missing_outputs():
+    values = [0.5, None, float("nan"), 2.0]
+    polars = pl.DataFrame({"series": ["a"] * 4, "t": [1, 2, 3, 4], "y": values}, strict=False)
+    pandas = polars.to_pandas()
+    frames = {
+        "polars": polars,
+        "pandas": pandas,
+        "nullable": pandas.astype({"y": "Float64"}),
+        "arrow-backed": pandas.astype({"y": "double[pyarrow]"}),
+        "pyarrow": polars.to_arrow(),
+        "object": pandas.astype({"y": object}),
+        "text": pandas.assign(y=["0.5", None, "NA", "2.0"]),
+    }
+    for name, frame in frames.items():
+        found = pymtds.Family(frame).outputs("a")[:, 0]
+        assert np.array_equal(found, [0.5, np.nan, np.nan, 2.0], equal_nan=True), name
+
+
+def test_rows_in_any_order_with_gaps_and_labels():
+    frame = rows().with_columns(label=pl.col("series").str.to_uppercase())
+    shuffled = frame.filter((pl.col("t") != 5) | (pl.col("series") != "b")).sample(
+        fraction=1.0, shuffle=True, seed=1
+    )
+    family = pymtds.Family(shuffled)
+    assert sorted(family.labels) == list("ABCDEF")
+    assert np.isnan(family.outputs("b")[5, 0])
+    assert any("gap" in note for note in family.notes)
+    back = family.to_frame().sort("series", "t")
+    assert back.drop_nulls()["y"].is_nan().sum() == 1
+    assert back.height == frame.height
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda frame: frame.drop("t"), "expected a column `t` for the times, found `series`, `y`"),
+        (lambda frame: frame.drop("series"), "expected a column `series`"),
+        (lambda frame: frame.drop("y"), "expected output columns"),
+        (lambda frame: frame.head(0), "expected rows of data"),
+        (lambda frame: frame.with_columns(y=pl.lit("soon")), "row 1, column `y`: expected a number"),
+        (lambda frame: frame.with_columns(y=pl.lit(float("inf"))), "column `y`: expected a finite number"),
+        (lambda frame: frame.with_columns(t=pl.lit("soon")), "column `t`: expected a time"),
+        (lambda frame: frame.with_columns(t=pl.lit(None, pl.Int64)), "column `t`: expected a time"),
+        (lambda frame: frame.with_columns(t=pl.duration(days="t")), "column `t`: expected a time"),
+        (lambda frame: frame.with_columns(series=pl.lit(None, pl.String)), "expected the name of a sequence"),
+        (lambda frame: frame.with_columns(t=pl.col("t") ** 2), "expected steps of one length"),
+        (lambda frame: pl.concat([frame, frame]), "expected each time of sequence `a` once"),
+        (lambda frame: frame.with_columns(u=pl.lit(None, pl.Float64)), "inputs cannot be missing"),
+        (lambda frame: frame.with_columns(y=pl.lit(b"x")), "expected a number"),
+        (lambda frame: frame.with_columns(y=pl.col("t").cast(pl.Date)), "expected a number"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_the_words_of_the_program(spoil, said):
+    spoiled = spoil(rows())
+    for frame in (spoiled, spoiled.to_pandas(), spoiled.to_arrow()):
+        with pytest.raises(pymtds.DataError) as refused:
+            pymtds.fit(frame, **SETTINGS)
+        assert said in str(refused.value)
+        assert isinstance(refused.value, ValueError)
+
+
+def test_frames_that_are_none_and_columns_that_come_twice():
+    for wrong in (5, "family.csv", None, np.zeros(3), [1, 2]):
+        with pytest.raises(pymtds.DataError, match="expected a frame"):
+            pymtds.fit(wrong)
+    twice = pd.concat([rows().to_pandas()] * 2, axis=1)
+    with pytest.raises(pymtds.DataError, match="found `series` twice"):
+        pymtds.Family(twice)
+    mixed = rows().to_pandas().astype({"y": object})
+    mixed.loc[3, "y"] = "x"
+    with pytest.raises(pymtds.DataError):
+        pymtds.Family(mixed)
+
+
+def test_a_model_refuses_other_columns_and_steps(model, frame):
+    with pytest.raises(pymtds.DataError, match="expected a column `y` for an output"):
+        model.forecast(frame.rename({"y": "x"}), horizon=1)
+    with pytest.raises(
+        pymtds.DataError, match="expected steps of 1, as the model was learned with, found steps of 2"
+    ):
+        model.forecast(frame.with_columns(pl.col("t") * 2), horizon=1)
+    other = model.forecast(frame.rename({"series": "who", "t": "when"}), horizon=1, series="who", time="when")
+    assert other.frame.columns[:2] == ["who", "when"]
+    assert np.array_equal(other.mean, model.forecast(frame, horizon=1).mean)
+
+
+def test_a_named_index_of_pandas_is_a_column(model, frame):
+    indexed = frame.to_pandas().set_index(["series", "t"])
+    assert np.array_equal(model.forecast(indexed, horizon=2).mean, model.forecast(frame, horizon=2).mean)
+
+
+def test_arrays_make_a_family(frame):
+    curves = frame["y"].to_numpy().reshape(6, 30)
+    family = pymtds.Family.from_arrays(curves, ids=list("abcdef"), output_names=["y"])
+    assert np.array_equal(family.outputs("c")[:, 0], curves[2])
+    from_frame = pymtds.Family(frame)
+    assert family.fingerprint == from_frame.fingerprint
+    ours, theirs = pymtds.fit(family, **SETTINGS), pymtds.fit(from_frame, **SETTINGS)
+    assert np.array_equal(ours.codes, theirs.codes)
+    ragged = pymtds.Family.from_arrays(
+        {"x": [1.0, 2.0], "y": [[1.0], [2.0], [3.0]]}, {"x": [1, 2], "y": [1, 2, 3]}
+    )
+    assert (ragged.ids, ragged.input_names) == (["x", "y"], ["u"])
+    for wrong in ([], [[["a"]]], np.zeros((2, 3, 4, 5)), {"x": ["a"]}):
+        with pytest.raises(pymtds.DataError):
+            pymtds.Family.from_arrays(wrong)
+    with pytest.raises(pymtds.DataError):
+        pymtds.Family.from_arrays(np.zeros((2, 5)), np.zeros((3, 5)))
+
+
+def test_anything_that_speaks_arrow_goes_in(model, frame):
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return frame.__arrow_c_stream__(requested_schema)
+
+    found = model.forecast(Stream(), horizon=2).frame
+    assert pl.DataFrame(found).equals(model.forecast(frame, horizon=2).frame)
+    assert pa.table(found).num_rows == 12
+
+
+def test_no_panic_where_a_stream_is_a_lie():
+    class Lie:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return 5
+
+    with pytest.raises(TypeError):
+        pymtds.fit(Lie())
