@@ -8,6 +8,7 @@
 //! The same family, settings and seed give the same bits, wherever the road is taken and however often it is interrupted.
 
 mod checkpoint;
+mod compared;
 mod comparison;
 mod ending;
 mod fitting;

@@ -1,0 +1,217 @@
+//! What members that were held out decide: how much structures and ways count, and how forecasts are judged by what others decided.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::comparison::{self, Decision};
+use super::fitting::{Candidate, FitProgress, Fitting, Task};
+use super::parts::Parts;
+use super::record::Judged;
+use super::{StructureRow, ending};
+use crate::Result;
+use crate::evaluate::{Baseline, Following, FollowingEnsemble, Forecaster, OfMembers, Origin, Updates};
+use crate::family::{Family, Sequence};
+use crate::infer::{self, Ensemble};
+use crate::learn::{Control, Facts};
+use crate::model::{Blend, Blended, Companion, Remembered};
+use crate::predict::Forecast;
+use crate::random::Stream;
+
+/// Most members of a fold that decide how much structures count, and most values that are remembered of members.
+const MOST_ASKED: usize = 60;
+const MOST_REMEMBERED: usize = 1_000_000;
+
+/// What members that were held out decided; empty where nothing is compared.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Compared {
+    /// Ways to forecast from what members did, which come after the structures in all weights.
+    pub(super) ways: Vec<Baseline>,
+    /// By all members; `None` where nothing is compared.
+    pub(super) decision: Option<Decision>,
+    /// For each group of members, by those of the others: what the forecasts of the group are judged with.
+    pub(super) without: Vec<Decision>,
+    pub(super) rows: Vec<StructureRow>,
+}
+
+impl Fitting {
+    /// How much each structure and each way counts, by the members that each fold held out; nothing where none is compared.
+    pub(super) fn compared(&self) -> Result<Compared> {
+        if !self.choices().compare || !self.state.select_code.is_empty() {
+            return Ok(Compared::default());
+        }
+        let scaling = self.choices().scaling.scaling(&self.parts[0].pieces)?;
+        let units: Vec<f64> = (0..self.family.d_obs()).map(|c| scaling.scale(c)).collect();
+        let origins = comparison::origins(Facts::of(&self.family).median_time);
+        let (ways, mut learned) = self.ways();
+        let (mut cases, n_groups) = (vec![], self.n_groups());
+        for (fold, parts) in self.parts.iter().enumerate() {
+            let Some(held_out) = &parts.held_out else { continue };
+            let of_fold = self.state.candidates.iter().filter(|candidate| candidate.task.fold == fold);
+            let following = of_fold.map(|candidate| self.following(candidate)).collect::<Result<Vec<_>>>()?;
+            let systems = following.iter().map(|one| one as &dyn Forecaster);
+            let of_members = std::mem::take(&mut learned[fold]);
+            let of_members = of_members.iter().map(|one| one as &dyn Forecaster);
+            let forecasting: Vec<&dyn Forecaster> = systems.chain(of_members).collect();
+            let asked = ending::spread_out(&held_out.observed(), MOST_ASKED);
+            let members: Vec<(usize, usize)> = asked.iter().map(|&i| (i, self.group(fold, i))).collect();
+            cases.extend(comparison::cases(&forecasting, held_out, &members, (&origins, &units))?);
+        }
+        let names = self.state.structures.iter().map(|chosen| chosen.name.as_str());
+        let names: Vec<String> = names.chain(ways.iter().map(|way| way.title())).map(str::to_owned).collect();
+        let decided = |keep: &dyn Fn(usize) -> bool| {
+            let kept: Vec<&comparison::Case> = cases.iter().filter(|case| keep(case.group)).collect();
+            (Decision::of((self.state.structures.len(), names.len()), &kept), kept)
+        };
+        let (decision, all) = decided(&|_| true);
+        let mut rows = decision.rows(&names, &all);
+        rows.extend(self.state.left_out.iter().map(|name| StructureRow::left_out(name)));
+        let without = (0..n_groups).map(|group| decided(&|other| other != group).0).collect();
+        Ok(Compared { ways, decision: Some(decision), without, rows })
+    }
+
+    /// Ways to forecast from what members did that every fold can learn, and what each fold learned; none where members are long.
+    fn ways(&self) -> (Vec<Baseline>, Vec<Vec<OfMembers>>) {
+        let mut learned: Vec<Vec<OfMembers>> = self.parts.iter().map(|_| vec![]).collect();
+        let mut ways = vec![];
+        if !ending::are_short(&self.family) {
+            return (ways, learned);
+        }
+        for way in Baseline::OF_MEMBERS {
+            let of_fold = |part: &Parts| way.of_members(&remembered(&part.training)?);
+            if let Ok(found) = self.parts.iter().map(of_fold).collect::<Result<Vec<_>>>() {
+                ways.push(way);
+                learned.iter_mut().zip(found).for_each(|(fold, one)| fold.push(one));
+            }
+        }
+        (ways, learned)
+    }
+
+    /// Groups of members, each of which the others decide for: those of a fold, or two of the only one.
+    fn n_groups(&self) -> usize {
+        self.parts.len().max(2)
+    }
+
+    fn group(&self, fold: usize, member: usize) -> usize {
+        if self.parts.len() > 1 { fold } else { member % 2 }
+    }
+
+    /// What forecasts beside systems, and how wide forecasts are.
+    pub(super) fn blend(&self, ways: &[Baseline], decision: &Decision, members: &Family) -> Result<Blend> {
+        let weights = &decision.weights[self.state.structures.len()..];
+        let pairs = ways.iter().copied().zip(weights.iter().copied());
+        let ways: Vec<(Baseline, f64)> = pairs.filter(|(_, weight)| *weight > 0.0).collect();
+        let remembered = match ways.is_empty() {
+            true => None,
+            false => Some(Remembered::new(Arc::new(remembered(members)?), ways)),
+        };
+        Ok(Blend { remembered, widths: decision.widths.clone() })
+    }
+
+    fn following(&self, candidate: &Candidate) -> Result<Following> {
+        Ok(Following {
+            system: self.system(candidate)?,
+            online: self.choices_of(candidate.task).online(),
+            updates: Updates::Few,
+            random: (self.seed_of(candidate.task), Stream::Judge),
+        })
+    }
+
+    /// Forecasts of the sequences that each part held out, by the systems that were learned without them.
+    pub(super) fn judge(
+        &self,
+        leader: &Candidate,
+        compared: &Compared,
+        observer: &mut dyn FnMut(&FitProgress) -> Control,
+    ) -> Result<Judged> {
+        let mut parts = vec![];
+        for (fold, part) in self.parts.iter().enumerate() {
+            let Some(judges) = part.judges() else { continue };
+            let task = match &compared.decision {
+                None => leader.task,
+                Some(_) => Task { fold, ..self.tasks()[0] },
+            };
+            let choices = self.choices_of(task);
+            let ending = self.ending(&choices, task);
+            let few = judges.max_time().div_ceil(2);
+            // Without a decision all groups are forecast in the same way.
+            let groups: Vec<usize> = (0..judges.n_seq()).map(|i| self.group(fold, i)).collect();
+            let mut by_group = vec![];
+            for group in 0..self.n_groups() {
+                let decision = compared.without.get(group);
+                by_group.push(self.forecasting((leader, fold), (compared, decision), few)?);
+            }
+            let like = by_group[0].systems.ensemble.candidates()[0].model.clone();
+            let ours = ByGroup { by_group, groups };
+            parts.push(ending.judged(&ours, &like, observer)?);
+        }
+        Ok(Judged::of(parts))
+    }
+
+    /// What forecasts members that a fold held out: its systems and ways, as decided.
+    fn forecasting(
+        &self,
+        (leader, fold): (&Candidate, usize),
+        (compared, decision): (&Compared, Option<&Decision>),
+        few_updates: usize,
+    ) -> Result<Blended<FollowingEnsemble>> {
+        let of_fold = self.state.candidates.iter().filter(|of| of.task.fold == fold);
+        let (forecasting, blend): (Vec<(&Candidate, f64)>, Blend) = match decision {
+            None => (vec![(leader, 1.0)], Blend::default()),
+            Some(decision) => (
+                of_fold.map(|of| (of, decision.weights[of.task.structure])).filter(|of| of.1 > 0.0).collect(),
+                self.blend(&compared.ways, decision, &self.parts[fold].training)?,
+            ),
+        };
+        let followed = |&(of, weight): &(&Candidate, f64)| {
+            let online = self.choices_of(of.task).online().with_few_updates(few_updates);
+            Ok(infer::Candidate { model: self.system(of)?, online, weight })
+        };
+        let followed = forecasting.iter().map(followed).collect::<Result<Vec<_>>>()?;
+        let ensemble = Ensemble::new(followed)?.tempered(0.0)?;
+        let random = (self.seed_of(forecasting[0].0.task), Stream::Judge as fn(u64) -> Stream);
+        Ok(Blended { systems: FollowingEnsemble { ensemble, random }, blend })
+    }
+
+    /// The candidate that codes are those of: of the structure that counts most, and the first fold.
+    pub(super) fn leader(&self, decision: &Decision) -> usize {
+        comparison::leader(&decision.weights, self.state.structures.len())
+    }
+
+    /// All other candidates, and how much each counts where that one counts 1.
+    pub(super) fn companions(&self, leader: usize, decision: &Decision) -> Result<Vec<Companion>> {
+        let systems: f64 = decision.weights[..self.state.structures.len()].iter().sum();
+        let weight = |candidate: &Candidate| decision.weights[candidate.task.structure] / systems;
+        let own = weight(&self.state.candidates[leader]);
+        let others = self.state.candidates.iter().enumerate().filter(|(i, _)| *i != leader);
+        let kept = others.filter(|(_, candidate)| weight(candidate) > 0.0);
+        kept.map(|(_, candidate)| {
+            let online = self.choices_of(candidate.task).online();
+            Ok(Companion { system: self.system(candidate)?, online, weight: weight(candidate) / own })
+        })
+        .collect()
+    }
+}
+
+/// What forecasts members of several groups, each in its own way.
+struct ByGroup {
+    by_group: Vec<Blended<FollowingEnsemble>>,
+    /// The group of each member.
+    groups: Vec<usize>,
+}
+
+impl Forecaster for ByGroup {
+    fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> Result<Vec<Forecast>> {
+        self.by_group[self.groups[i]].forecasts(family, i, origins)
+    }
+}
+
+/// What is remembered of members: their outputs, of some where there are very many.
+fn remembered(members: &Family) -> Result<Family> {
+    let most = (MOST_REMEMBERED / (members.max_time() * members.d_obs()).max(1)).max(1);
+    let every: Vec<usize> = (0..members.n_seq()).collect();
+    // Nobody needs to know who did it.
+    let outputs = |i: usize| Sequence::new(i.to_string(), members.sequence(i).outputs().clone());
+    Family::new(ending::spread_out(&every, most).into_iter().map(outputs).collect::<Result<_>>()?)
+}
