@@ -102,7 +102,7 @@ fn what_is_expected_of_new_members_is_decided_by_held_out_sequences_or_as_asked(
     let trials = |document: &serde_json::Value, key: &str| {
         document["new_members"][key]["trials"].as_array().map(Vec::len)
     };
-    assert_eq!((trials(&decided, "prior"), trials(&decided, "calibration")), (Some(3), Some(5)));
+    assert_eq!((trials(&decided, "prior"), trials(&decided, "calibration")), (Some(3), Some(3)));
     let said = must(folder.path(), &fit("around", "--prior aggregate -q"));
     assert!(said.contains("codes of new members: around those of the members (spread"), "{said}");
     assert!(said.contains("process noise: "), "{said}");

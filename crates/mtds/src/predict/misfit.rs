@@ -14,6 +14,7 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::Result;
 use crate::family::Signal;
@@ -23,8 +24,8 @@ use crate::system::System;
 
 /// How much more than chance explains must be seen: members differ from each other by more than the model knows.
 const MARGIN: f64 = 3.0;
-/// Standard normal deviate that one in a million exceeds.
-const ONE_IN_A_MILLION: f64 = 4.753;
+/// Probability of a false alarm about values that the model is right about.
+const ONE_IN_A_MILLION: f64 = 1e-6;
 /// Sum of squares that stands for all that is larger.
 const HUGE: f64 = 1e12;
 /// Draws of the posterior that are tried besides its mean, the heaviest ones.
@@ -70,10 +71,9 @@ impl Misfit {
     }
 }
 
-/// The quantile of χ²_n / n that one in a million exceeds, by Wilson and Hilferty's cube root.
+/// The quantile of χ²_n / n that one in a million exceeds; infinite where nothing was seen.
 fn quantile(n: f64) -> f64 {
-    let spread = 2.0 / (9.0 * n);
-    (1.0 - spread + ONE_IN_A_MILLION * spread.sqrt()).powi(3)
+    ChiSquared::new(n).map_or(f64::INFINITY, |squares| squares.inverse_cdf(1.0 - ONE_IN_A_MILLION) / n)
 }
 
 impl System {
@@ -150,11 +150,13 @@ impl Model {
 mod tests {
     use super::*;
 
-    /// Quantiles of χ²_n by R: `qchisq(1 - 1e-6, n) / n`.
+    /// Quantiles of χ²_n by SciPy: `chi2.isf(1e-6, n) / n`.
     #[test]
     fn the_limit_is_that_of_chi_squared() {
-        for (n, expected) in [(1.0, 23.93), (2.0, 13.82), (5.0, 7.178), (20.0, 3.189), (100.0, 1.780)] {
-            assert!((quantile(n) / expected - 1.0).abs() < 0.06, "{n}: {}", quantile(n));
+        for (n, expected) in
+            [(1.0, 23.928_13), (2.0, 13.815_51), (5.0, 7.177_64), (20.0, 3.271_03), (100.0, 1.821_27)]
+        {
+            assert!((quantile(n) / expected - 1.0).abs() < 1e-4, "{n}: {}", quantile(n));
         }
     }
 
