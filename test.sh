@@ -158,8 +158,8 @@ require_browser() {
     skip 'no Chromium, so pages were not looked at in a browser; install chromium'
 }
 
-# The wheel of the Python package, in an environment that is thrown away. The program that the tests compare with was built by the tests
-# of the workspace, and the wheel is built as they are: it is as quick, and takes half of the time of a release.
+# The wheel of the Python package, as users get it, in an environment that is thrown away. The program that the tests compare with was built
+# by the tests of the workspace.
 check_python() {
     if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
         skip 'no Python 3.11 or later, so the Python package was not built'
@@ -174,7 +174,7 @@ check_python() {
     fi
     $install -r python/tests/requirements.txt &
     others=$!
-    "$environment/bin/maturin" build --profile test --features like-tests --locked --out "$environment/wheels"
+    "$environment/bin/maturin" build --release --locked --out "$environment/wheels"
     wait "$others"
     $install "$environment"/wheels/*.whl
     "$environment/bin/ruff" check python

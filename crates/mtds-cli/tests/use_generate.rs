@@ -177,14 +177,18 @@ fn bad_inputs_are_named() {
     let folder = pushed_model();
     std::fs::write(folder.path().join("holes.csv"), "series,t,u\na,0,1\na,1,\na,2,1\n").expect("written");
     let said = must_fail(folder.path(), "generate model --sample 1 --inputs holes.csv", 1);
-    for part in ["holes.csv", "`a`", "`u`", "time 1", "cannot be missing"] {
+    for part in ["holes.csv", "row 3", "`u`", "found nothing", "cannot be missing"] {
         assert!(said.contains(part), "{part}: {said}");
     }
     let said = must_fail(folder.path(), "generate model --sample 1 --inputs none.csv", 1);
     assert!(said.contains("none.csv"), "{said}");
     // Inputs alone are enough.
-    std::fs::write(folder.path().join("plain.csv"), "series,t,u\na,0.5,1\na,1.0,0\na,1.5,1\n")
-        .expect("written");
+    std::fs::write(folder.path().join("plain.csv"), "series,t,u\na,5,1\na,6,0\na,7,1\n").expect("written");
     let rows = csv(&must(folder.path(), "generate model --sample 1 --inputs plain.csv"));
-    assert_eq!(rows.iter().map(|row| row["t"].as_str()).collect::<Vec<_>>(), ["0.5", "1.0", "1.5"]);
+    assert_eq!(rows.iter().map(|row| row["t"].as_str()).collect::<Vec<_>>(), ["5", "6", "7"]);
+    // But not at other steps than the model's.
+    std::fs::write(folder.path().join("half.csv"), "series,t,u\na,0.5,1\na,1.0,0\na,1.5,1\n")
+        .expect("written");
+    let said = must_fail(folder.path(), "generate model --sample 1 --inputs half.csv", 1);
+    assert!(said.contains("steps of 1") && said.contains("--resample 1"), "{said}");
 }
