@@ -31,7 +31,7 @@ class Posterior:
 
     @property
     def frame(self) -> Frame:
-        """A row per sequence: steps seen, mean and deviation of the code, evidence, effective draws, status."""
+        """A row per sequence: steps seen, mean and deviation of the code, evidence, effective draws, status, misfit."""
         return self._kind.frame(self._core.table())
 
     @property

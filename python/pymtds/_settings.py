@@ -87,7 +87,7 @@ class Settings(TypedDict, total=False):
     l2: float
     """Weight decay of the generator: coefficient of ½ λ ‖W‖² / N."""
     patience: int
-    """Checks of the held-out bound without gain after which learning stops; 0 never stops early."""
+    """Checks of the held-out bound without gain after which learning stops; 0 learns to the last step, whatever it says."""
     prior: str
     """Where codes of new members are expected: auto, normal or aggregate (around the members)."""
     prior_std: float

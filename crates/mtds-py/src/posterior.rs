@@ -35,6 +35,8 @@ pub(crate) struct Part {
     ess: f64,
     pareto_k: Option<f64>,
     status: String,
+    /// Errors in units of those of members.
+    misfit: f64,
     n_chains: usize,
     /// Draws of equal weight, n × d_code, chain by chain.
     draws: Vec<f64>,
@@ -57,7 +59,9 @@ pub(crate) fn all(model: &Model, read: &ReadFamily, asked: &Asked, watch: &Watch
         let found =
             model.infer(given, asked.method, asked.draws, stream(asked.seed, Stream::Infer(number)))?;
         let mut random = stream(asked.seed, Stream::InferredDraws(number));
-        Ok(part(&found, outputs.n_time(), (model.system.d_code(), asked.draws), &mut random))
+        let misfit = model.misfit(given, &found.posterior)?.size().unwrap_or(f64::NAN);
+        let own = part(&found, outputs.n_time(), (model.system.d_code(), asked.draws), &mut random);
+        Ok(Part { misfit, ..own })
     };
     (0..family.n_seq()).into_par_iter().with_max_len(1).map(one).collect()
 }
@@ -77,6 +81,7 @@ fn part(found: &Inferred, seen: usize, (k, n): (usize, usize), random: &mut Rand
         ess: diagnostics.ess,
         pareto_k: diagnostics.pareto_k,
         status: status.and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default(),
+        misfit: f64::NAN,
         n_chains: posterior.n_chains(),
         draws: (0..points.len()).flat_map(|i| points.point(i)[..k].to_vec()).collect(),
         log_weights: (0..points.len())
@@ -131,6 +136,7 @@ impl Posterior {
                 ("ess".to_owned(), number(&|part| part.ess)),
                 ("pareto_k".to_owned(), number(&|part| part.pareto_k.unwrap_or(f64::NAN))),
                 ("status".to_owned(), table::texts(&statuses)),
+                ("misfit".to_owned(), number(&|part| part.misfit)),
             ]);
             Table::new(columns)
         })
