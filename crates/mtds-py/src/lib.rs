@@ -4,7 +4,7 @@
 //! frame ── Arrow stream ──→ Family ── Fitting ──→ Model ──→ Forecast, Posterior, Tracker ──→ Table ── Arrow stream ──→ frame
 //! ```
 //! What people call is the Python half, `python/pymtds`: it has defaults, names, types and documentation, and turns frames of any kind
-//! into streams and back. Long work runs on threads of its own while the interpreter is free; see [`work`].
+//! into streams and back. Long work runs on threads of its own while the interpreter is free; see `work`.
 
 mod array;
 mod error;
