@@ -115,7 +115,7 @@ pub(super) fn packs_match_plain<B: BaseModel>(base: &B, n_time: usize, phase: f6
     let inputs = wave(n_time * base.d_input(), phase + 1.0);
     let weights = wave(n_time * base.d_obs(), phase + 2.0);
     let slack = 2e-5 * (base.d_state() * n_time) as f64;
-    for level in [Level::Baseline, Level::Fused] {
+    for level in Level::ALL {
         let work = InPacks { base, theta: &theta, inputs: &inputs, weights: &weights };
         let [got_outputs, got_gradient] = dispatch_at(level, work);
         for lane in [0, 7, LANES - 1] {

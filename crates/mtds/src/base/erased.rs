@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{BaseModel, Kinds, Noise, RolloutInputs, StochasticLds, Trace, TraceGradient};
 use crate::Result;
 use crate::generator::BlockSpec;
-use crate::kernel::{Fused, Outlined, Pack, Scalar, Separate};
+use crate::kernel::{Fused, Outlined, Pack, Scalar, Separate, Wide};
 
 /// A base model of any kind: cheap to clone, and never changed.
 #[derive(Clone)]
@@ -232,9 +232,11 @@ impl<B: BaseModel> Erased for B {
     }
 
     fn rollouts(&self, scalar: TypeId) -> Option<&'static dyn Any> {
-        let tables: [(TypeId, &'static dyn Any); 5] = [
+        let tables: [(TypeId, &'static dyn Any); 7] = [
             Rollouts::<Pack<f32, Fused>>::of::<B>(),
             Rollouts::<Pack<f64, Fused>>::of::<B>(),
+            Rollouts::<Pack<f32, Wide>>::of::<B>(),
+            Rollouts::<Pack<f64, Wide>>::of::<B>(),
             Rollouts::<Pack<f32, Separate>>::of::<B>(),
             Rollouts::<Pack<f64, Separate>>::of::<B>(),
             Rollouts::<f64>::of::<B>(),

@@ -209,7 +209,7 @@ mod tests {
                 wave(n * LANES, phase).chunks_exact(LANES).map(|c| c.try_into().unwrap()).collect()
             };
             let (x, d_out) = (lanes(n_in * packs, 0.9), lanes(n_out * packs, 1.7));
-            for level in [Level::Baseline, Level::Fused] {
+            for level in Level::ALL {
                 let got = dispatch_at(
                     level,
                     AllThree { weights: &weights, bias: &bias, x: &x, d_out: &d_out, packs },

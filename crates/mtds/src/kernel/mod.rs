@@ -18,12 +18,14 @@ pub(crate) mod recurrent;
 #[cfg(test)]
 mod recurrent_tests;
 pub(crate) mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 #[doc(hidden)]
 pub use dispatch::Outlined;
 pub(crate) use dispatch::{Kernel, dispatch};
 #[cfg(test)]
 pub(crate) use dispatch::{Level, dispatch_at};
-pub(crate) use pack::{Arch, Fused, LANES, Pack, Separate};
+pub(crate) use pack::{Arch, Fused, LANES, Pack, Separate, Wide};
 pub(crate) use panels::{Panels, PanelsRef};
 pub use scalar::{Lanes, Real, Scalar};

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::dispatch::{Level, Outlined, outline_baseline, outline_fused};
+use super::dispatch::{Level, Outlined, outline_baseline, outline_fused, outline_wide};
 use super::scalar::{Lanes, Real, Scalar};
 
 /// Lanes of a [`Pack`]: two AVX2 registers of f32, which leaves room for a tile of six accumulators.
@@ -13,8 +13,19 @@ pub const LANES: usize = 16;
 pub trait Arch: Copy + std::fmt::Debug + Default + Send + Sync + 'static {
     /// The instructions that it needs.
     const LEVEL: Level;
+    /// Packs of f32 that registers hold beside two others: rows of a tile of products.
+    const TILE: usize;
     /// `a · b + c`.
     fn mul_add<R: Real>(a: R, b: R, c: R) -> R;
+    /// `a · b + c` in every lane.
+    #[inline(always)]
+    fn mul_add_lanes<R: Real>(a: [R; LANES], b: [R; LANES], c: [R; LANES]) -> [R; LANES] {
+        let mut out = c;
+        for i in 0..LANES {
+            out[i] = Self::mul_add(a[i], b[i], c[i]);
+        }
+        out
+    }
     /// Does the work in a function of its own with these instructions, and no other: what a machine lacks is not compiled
     /// for it either.
     ///
@@ -27,12 +38,17 @@ pub trait Arch: Copy + std::fmt::Debug + Default + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fused;
 
+/// A machine with fused multiply-add whose registers hold a whole pack.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wide;
+
 /// A machine without: two roundings, no library call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Separate;
 
 impl Arch for Fused {
     const LEVEL: Level = Level::Fused;
+    const TILE: usize = 6;
 
     #[inline(always)]
     fn mul_add<R: Real>(a: R, b: R, c: R) -> R {
@@ -45,8 +61,31 @@ impl Arch for Fused {
     }
 }
 
+impl Arch for Wide {
+    const LEVEL: Level = Level::Wide;
+    const TILE: usize = 16;
+
+    #[inline(always)]
+    fn mul_add<R: Real>(a: R, b: R, c: R) -> R {
+        a.fused_mul_add(b, c)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn mul_add_lanes<R: Real>(a: [R; LANES], b: [R; LANES], c: [R; LANES]) -> [R; LANES] {
+        // SAFETY: packs of this level are made by what `dispatch` runs alone, after the check that its instructions exist.
+        unsafe { super::wide::mul_add(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn outline<K: Outlined<W>, W>(with: W) -> K::Output {
+        outline_wide::<K, W>(with)
+    }
+}
+
 impl Arch for Separate {
     const LEVEL: Level = Level::Baseline;
+    const TILE: usize = 6;
 
     #[inline(always)]
     fn mul_add<R: Real>(a: R, b: R, c: R) -> R {
@@ -140,7 +179,7 @@ impl<R: Real, A: Arch> SubAssign for Pack<R, A> {
 impl<R: Real, A: Arch> Scalar for Pack<R, A> {
     type Real = R;
     // A machine without fused instructions gets one copy of every loop, which is enough for a fallback.
-    const BY_SIZE: bool = matches!(A::LEVEL, Level::Fused);
+    const BY_SIZE: bool = matches!(A::LEVEL, Level::Fused | Level::Wide);
 
     #[inline(always)]
     fn outline<K: Outlined<W>, W>(with: W) -> K::Output {
@@ -153,11 +192,7 @@ impl<R: Real, A: Arch> Scalar for Pack<R, A> {
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
-        let mut out = c;
-        for i in 0..LANES {
-            out.lanes[i] = A::mul_add(self.lanes[i], b.lanes[i], c.lanes[i]);
-        }
-        out
+        Self::new(A::mul_add_lanes(self.lanes, b.lanes, c.lanes))
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {

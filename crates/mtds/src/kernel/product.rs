@@ -6,7 +6,7 @@
 //! ```
 //! Nothing is packed along the way: activations are born in panels, and weights are packed once per training
 //! step. A tile of up to six rows by sixteen columns stays in registers: twelve of AVX2's sixteen hold the
-//! sums, two the panel, one the number that multiplies it. Loops around the tile keep 16 KiB of
+//! sums, two the panel, one the number that multiplies it. Of AVX-512's, sixteen hold the sums of sixteen rows. Loops around the tile keep 16 KiB of
 //! a panel in the first cache and some rows of X in the second, in the manner of \[1\].
 //!
 //! Every number is one sum in one order (k ascending), whatever the tiles, chunks and threads: equal bits.
@@ -20,8 +20,6 @@ use super::pack::{Arch, LANES, Pack};
 use super::panels::{Panels, PanelsRef, Sixteen};
 use super::scalar::{Real, Scalar};
 
-/// Most rows of a tile.
-const TILE: usize = 6;
 /// Rows of a panel that stay in the first cache, with those of X and those that are fetched ahead: 8 KiB of f32.
 const DEPTH: usize = 128;
 /// The same for sums over the rows of both factors, whose tiles are loaded and stored more often.
@@ -110,15 +108,25 @@ fn rows_of_tiles<R: Real, A: Arch>(
     out: &mut [Sixteen<R>],
 ) {
     let share =
-        if FETCH_AHEAD.contains(&out.len()) { ahead.len().div_ceil(out.len().div_ceil(TILE)) } else { 0 };
+        if FETCH_AHEAD.contains(&out.len()) { ahead.len().div_ceil(out.len().div_ceil(A::TILE)) } else { 0 };
     let mut row = 0;
     while row < out.len() {
         let left = out.len() - row;
-        let n = left.div_ceil(left.div_ceil(TILE));
+        let n = left.div_ceil(left.div_ceil(A::TILE));
         let out = &mut out[row..row + n];
         let (own, rest) = ahead.split_at(share.min(ahead.len()));
         ahead = rest;
         match n {
+            16 if A::TILE >= 16 => tile::<R, A, 16>(x, (panel, row), (w, own), out),
+            15 if A::TILE >= 15 => tile::<R, A, 15>(x, (panel, row), (w, own), out),
+            14 if A::TILE >= 14 => tile::<R, A, 14>(x, (panel, row), (w, own), out),
+            13 if A::TILE >= 13 => tile::<R, A, 13>(x, (panel, row), (w, own), out),
+            12 if A::TILE >= 12 => tile::<R, A, 12>(x, (panel, row), (w, own), out),
+            11 if A::TILE >= 11 => tile::<R, A, 11>(x, (panel, row), (w, own), out),
+            10 if A::TILE >= 10 => tile::<R, A, 10>(x, (panel, row), (w, own), out),
+            9 if A::TILE >= 9 => tile::<R, A, 9>(x, (panel, row), (w, own), out),
+            8 if A::TILE >= 8 => tile::<R, A, 8>(x, (panel, row), (w, own), out),
+            7 if A::TILE >= 7 => tile::<R, A, 7>(x, (panel, row), (w, own), out),
             6 => tile::<R, A, 6>(x, (panel, row), (w, own), out),
             5 => tile::<R, A, 5>(x, (panel, row), (w, own), out),
             4 => tile::<R, A, 4>(x, (panel, row), (w, own), out),
@@ -182,6 +190,10 @@ pub fn accumulate_transposed<R: Real, A: Arch>(panels: &[&[Sixteen<R>]], h: Pane
             for (x, out) in panels.iter().zip(out.chunks_mut(LANES * width)) {
                 let x = &x[row..row + depth];
                 let at = (column * LANES, width);
+                if A::TILE >= LANES {
+                    transposed_tile::<R, A, 0, 16>(x, h, at, out);
+                    continue;
+                }
                 transposed_tile::<R, A, 0, 6>(x, h, at, out);
                 transposed_tile::<R, A, 6, 5>(x, h, at, out);
                 transposed_tile::<R, A, 11, 5>(x, h, at, out);

@@ -38,8 +38,16 @@ fn check<R: Real>(m: usize, k: usize, n: usize, epsilon: f64) -> std::result::Re
     // Rows in the middle of a larger matrix, as those of one step are.
     let whole = wave::<R>(m + 5, k, 0.1);
     let (x, w, h) = (whole.rows(2, m), wave::<R>(k, n, 0.2), wave::<R>(m, n, 0.5));
-    for level in [Level::Baseline, Level::Fused] {
-        let (out, transposed) = dispatch_at(level, Both { x, w: &w, h: h.view() });
+    let both = |level| dispatch_at(level, Both { x, w: &w, h: h.view() });
+    if Level::detect() == Level::Wide {
+        let (fused, wide) = (both(Level::Fused), both(Level::Wide));
+        prop_assert!(
+            fused.1 == wide.1 && fused.0.to_rows() == wide.0.to_rows(),
+            "other registers, other bits"
+        );
+    }
+    for level in Level::ALL {
+        let (out, transposed) = both(level);
         for column in 0..n {
             for row in 0..m {
                 let term = |i: usize| x.get(row, i).to_f64() * w.view().get(i, column).to_f64();

@@ -28,7 +28,7 @@ fn near(got: f64, want: f64) -> bool {
     (got - want).abs() < 1e-13 * (1.0 + want.abs())
 }
 
-const LEVELS: [Level; 2] = [Level::Baseline, Level::Fused];
+const LEVELS: [Level; 3] = Level::ALL;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]

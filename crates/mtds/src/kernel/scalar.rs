@@ -157,7 +157,7 @@ macro_rules! real {
             fn outline<K: Outlined<W>, W>(with: W) -> K::Output {
                 match Level::detect() {
                     Level::Baseline => outline_baseline::<K, W>(with),
-                    Level::Fused => outline_fused::<K, W>(with),
+                    Level::Fused | Level::Wide => outline_fused::<K, W>(with),
                 }
             }
             #[inline(always)]

@@ -203,7 +203,7 @@ proptest! {
         let theta: Vec<f64> = wave(1 + form.n_raw(p), 0.4).iter().map(|x| 0.5 * x).collect();
         let (outputs, weights) = (wave(n_time * p, 2.0), wave(family.n_seq(), 0.3));
         let (plain, packed) = (Batch::<f64>::new(&family), Batch::<f32>::new(&family));
-        for level in [Level::Baseline, Level::Fused] {
+        for level in Level::ALL {
             let (theta, outputs, weights) = (&theta[..], &outputs[..], &weights[..]);
             let got = dispatch_at(
                 level,

@@ -136,7 +136,7 @@ proptest! {
         let (mut d_theta, mut d_start) = (vec![0.0; theta.len()], vec![0.0; lds.d_state]);
         let gradient = TraceGradient { outputs: &weights, theta: &mut d_theta, start: &mut d_start, inputs: &mut [] };
         lds.adjoint(&theta, drive, &trace, gradient);
-        for level in [Level::Baseline, Level::Fused] {
+        for level in Level::ALL {
             let rollout = RolloutF32 { lds: &lds, theta: &theta, inputs: &inputs, n_time };
             let got = dispatch_at(level, AdjointF32 { rollout, weights: &weights });
             let slack = 1e-5 * (lds.d_state * n_time) as f64;
@@ -150,7 +150,7 @@ proptest! {
     fn packs_equal_the_textbook_recursion((lds, n_time) in case(), phase in 0.0..6.0f64) {
         let theta = wave(theta_len(&lds), phase);
         let inputs = wave(n_time * lds.d_input, phase + 1.0);
-        for level in [Level::Baseline, Level::Fused] {
+        for level in Level::ALL {
             let got = dispatch_at(level, RolloutF32 { lds: &lds, theta: &theta, inputs: &inputs, n_time });
             for lane in [0, 7, LANES - 1] {
                 let scaled: Vec<f64> = theta.iter().map(|x| x * (1.0 - lane as f64 / 100.0)).collect();

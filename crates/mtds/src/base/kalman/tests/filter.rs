@@ -124,7 +124,7 @@ fn sequences(case: &Case) -> [(f64, Vec<f64>); 2] {
 fn lanes_equal_plain_numbers() {
     for forms in FORMS {
         let case = Case::new([3, 2, 1, 7], forms, 0.2).with_gaps(0);
-        for level in [Level::Baseline, Level::Fused] {
+        for level in Level::ALL {
             let packs = dispatch_at(level, InPacks(&case));
             for lane in [0, 7, LANES - 1] {
                 let theta: Vec<f64> = case.theta.iter().map(|x| x * (1.0 - lane as f64 / 100.0)).collect();
