@@ -114,6 +114,7 @@ fn told(heard: &FitProgress) -> Heard {
         FitStage::Learning => "learning",
         FitStage::Expecting => "expecting",
         FitStage::Calibrating => "calibrating",
+        FitStage::Comparing => "comparing",
         FitStage::Inferring => "inferring",
         FitStage::Judging => "judging",
     };

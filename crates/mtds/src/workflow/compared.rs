@@ -5,19 +5,21 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::{self, Decision};
-use super::fitting::{Candidate, FitProgress, Fitting, Task};
-use super::parts::Parts;
+use super::ending::{Observer, announce, told};
+use super::fitting::{Candidate, Fitting, Task};
 use super::record::Judged;
-use super::{StructureRow, ending};
-use crate::Result;
-use crate::evaluate::{Baseline, Following, FollowingEnsemble, Forecaster, OfMembers, Origin, Updates};
+use super::{FitStage, StructureRow, ending};
+use crate::evaluate::{Baseline, Following, FollowingEnsemble, Forecaster, Origin, Updates};
 use crate::family::{Family, Sequence};
 use crate::infer::{self, Ensemble};
 use crate::learn::{Control, Facts};
 use crate::model::{Blend, Blended, Companion, Remembered};
 use crate::predict::Forecast;
 use crate::random::Stream;
+use crate::{Error, Result};
 
+/// Share of the members that ways do without when they forecast these.
+const LEFT_OUT: f64 = 0.05;
 /// Most members of a fold that decide how much structures count, and most values that are remembered of members.
 const MOST_ASKED: usize = 60;
 const MOST_REMEMBERED: usize = 1_000_000;
@@ -37,26 +39,32 @@ pub(super) struct Compared {
 
 impl Fitting {
     /// How much each structure and each way counts, by the members that each fold held out; nothing where none is compared.
-    pub(super) fn compared(&self) -> Result<Compared> {
+    pub(super) fn compared(&self, observer: &mut Observer<'_>) -> Result<Compared> {
         if !self.choices().compare || !self.state.select_code.is_empty() {
             return Ok(Compared::default());
         }
         let scaling = self.choices().scaling.scaling(&self.parts[0].pieces)?;
         let units: Vec<f64> = (0..self.family.d_obs()).map(|c| scaling.scale(c)).collect();
         let origins = comparison::origins(Facts::of(&self.family).median_time);
-        let (ways, mut learned) = self.ways();
-        let (mut cases, n_groups) = (vec![], self.n_groups());
-        for (fold, parts) in self.parts.iter().enumerate() {
-            let Some(held_out) = &parts.held_out else { continue };
+        let (ways, rounds) = (self.ways(), self.rounds());
+        let n_asked: usize = rounds.iter().map(|round| round.asked.len()).sum();
+        let (mut cases, mut done) = (vec![], 0);
+        announce(FitStage::Comparing, observer)?;
+        let mut tell = told(FitStage::Comparing, observer);
+        for Round { fold, held_out, asked, others } in rounds {
             let of_fold = self.state.candidates.iter().filter(|candidate| candidate.task.fold == fold);
             let following = of_fold.map(|candidate| self.following(candidate)).collect::<Result<Vec<_>>>()?;
+            let others = remembered(&self.family, &others)?;
+            let of_members = ways.iter().map(|way| way.of_members(&others)).collect::<Result<Vec<_>>>()?;
             let systems = following.iter().map(|one| one as &dyn Forecaster);
-            let of_members = std::mem::take(&mut learned[fold]);
             let of_members = of_members.iter().map(|one| one as &dyn Forecaster);
             let forecasting: Vec<&dyn Forecaster> = systems.chain(of_members).collect();
-            let asked = ending::spread_out(&held_out.observed(), MOST_ASKED);
             let members: Vec<(usize, usize)> = asked.iter().map(|&i| (i, self.group(fold, i))).collect();
             cases.extend(comparison::cases(&forecasting, held_out, &members, (&origins, &units))?);
+            done += asked.len();
+            if tell(done, n_asked) == Control::Stop {
+                return Err(Error::Stopped);
+            }
         }
         let names = self.state.structures.iter().map(|chosen| chosen.name.as_str());
         let names: Vec<String> = names.chain(ways.iter().map(|way| way.title())).map(str::to_owned).collect();
@@ -67,25 +75,40 @@ impl Fitting {
         let (decision, all) = decided(&|_| true);
         let mut rows = decision.rows(&names, &all);
         rows.extend(self.state.left_out.iter().map(|name| StructureRow::left_out(name)));
-        let without = (0..n_groups).map(|group| decided(&|other| other != group).0).collect();
+        let without = (0..self.n_groups()).map(|group| decided(&|other| other != group).0).collect();
         Ok(Compared { ways, decision: Some(decision), without, rows })
     }
 
-    /// Ways to forecast from what members did that every fold can learn, and what each fold learned; none where members are long.
-    fn ways(&self) -> (Vec<Baseline>, Vec<Vec<OfMembers>>) {
-        let mut learned: Vec<Vec<OfMembers>> = self.parts.iter().map(|_| vec![]).collect();
-        let mut ways = vec![];
+    /// Ways to forecast from what members did that every fold can learn; none where members are long.
+    fn ways(&self) -> Vec<Baseline> {
         if !ending::are_short(&self.family) {
-            return (ways, learned);
+            return vec![];
         }
-        for way in Baseline::OF_MEMBERS {
-            let of_fold = |part: &Parts| way.of_members(&remembered(&part.training)?);
-            if let Ok(found) = self.parts.iter().map(of_fold).collect::<Result<Vec<_>>>() {
-                ways.push(way);
-                learned.iter_mut().zip(found).for_each(|(fold, one)| fold.push(one));
+        let learns = |way: &Baseline| {
+            self.parts
+                .iter()
+                .all(|part| outputs_of(&part.training).is_ok_and(|of| way.of_members(&of).is_ok()))
+        };
+        Baseline::OF_MEMBERS.into_iter().filter(learns).collect()
+    }
+
+    /// The members that are asked, a few at a time.
+    ///
+    /// Systems forecast what their fold held out, and stay as they are in the model. Ways will remember all members there, so that
+    /// here they remember all but those that are asked: with a fifth of a dozen less they would look worse than they are.
+    fn rounds(&self) -> Vec<Round<'_>> {
+        let n = self.family.n_seq();
+        let at_once = ((LEFT_OUT * n as f64) as usize).max(1);
+        let mut rounds = vec![];
+        for (fold, part) in self.parts.iter().enumerate() {
+            let Some(held_out) = &part.held_out else { continue };
+            for asked in ending::spread_out(&held_out.observed(), MOST_ASKED).chunks(at_once) {
+                let own: Vec<usize> = asked.iter().map(|&i| part.numbers[1][i]).collect();
+                let others = (0..n).filter(|i| !own.contains(i)).collect();
+                rounds.push(Round { fold, held_out, asked: asked.to_vec(), others });
             }
         }
-        (ways, learned)
+        rounds
     }
 
     /// Groups of members, each of which the others decide for: those of a fold, or two of the only one.
@@ -104,7 +127,7 @@ impl Fitting {
         let ways: Vec<(Baseline, f64)> = pairs.filter(|(_, weight)| *weight > 0.0).collect();
         let remembered = match ways.is_empty() {
             true => None,
-            false => Some(Remembered::new(Arc::new(remembered(members)?), ways)),
+            false => Some(Remembered::new(Arc::new(outputs_of(members)?), ways)),
         };
         Ok(Blend { remembered, widths: decision.widths.clone() })
     }
@@ -123,7 +146,7 @@ impl Fitting {
         &self,
         leader: &Candidate,
         compared: &Compared,
-        observer: &mut dyn FnMut(&FitProgress) -> Control,
+        observer: &mut Observer<'_>,
     ) -> Result<Judged> {
         let mut parts = vec![];
         for (fold, part) in self.parts.iter().enumerate() {
@@ -194,6 +217,16 @@ impl Fitting {
     }
 }
 
+/// Members that are asked at once.
+struct Round<'a> {
+    fold: usize,
+    held_out: &'a Family,
+    /// Who is asked, among those held out.
+    asked: Vec<usize>,
+    /// Who is not, in the whole family.
+    others: Vec<usize>,
+}
+
 /// What forecasts members of several groups, each in its own way.
 struct ByGroup {
     by_group: Vec<Blended<FollowingEnsemble>>,
@@ -207,11 +240,15 @@ impl Forecaster for ByGroup {
     }
 }
 
-/// What is remembered of members: their outputs, of some where there are very many.
-fn remembered(members: &Family) -> Result<Family> {
-    let most = (MOST_REMEMBERED / (members.max_time() * members.d_obs()).max(1)).max(1);
-    let every: Vec<usize> = (0..members.n_seq()).collect();
+/// What is remembered of a family.
+fn outputs_of(family: &Family) -> Result<Family> {
+    remembered(family, &(0..family.n_seq()).collect::<Vec<_>>())
+}
+
+/// What is remembered of these members: their outputs, of some where there are very many.
+fn remembered(family: &Family, members: &[usize]) -> Result<Family> {
+    let most = (MOST_REMEMBERED / (family.max_time() * family.d_obs()).max(1)).max(1);
     // Nobody needs to know who did it.
-    let outputs = |i: usize| Sequence::new(i.to_string(), members.sequence(i).outputs().clone());
-    Family::new(ending::spread_out(&every, most).into_iter().map(outputs).collect::<Result<_>>()?)
+    let outputs = |i: usize| Sequence::new(i.to_string(), family.sequence(i).outputs().clone());
+    Family::new(ending::spread_out(members, most).into_iter().map(outputs).collect::<Result<_>>()?)
 }

@@ -31,7 +31,7 @@ const RIVALS: [Baseline; 6] = [
 const MOST_ENTRIES: usize = 600;
 
 /// What hears how far a fit is.
-type Observer<'o> = dyn FnMut(&FitProgress) -> Control + 'o;
+pub(super) type Observer<'o> = dyn FnMut(&FitProgress) -> Control + 'o;
 
 /// What the end of a fit needs besides what was learned.
 pub(super) struct Ending<'a> {
@@ -305,7 +305,7 @@ pub(super) fn spread_out(all: &[usize], most: usize) -> Vec<usize> {
 }
 
 /// Says that a stage begins.
-fn announce(stage: FitStage, observer: &mut Observer<'_>) -> Result<()> {
+pub(super) fn announce(stage: FitStage, observer: &mut Observer<'_>) -> Result<()> {
     match observer(&FitProgress { stage, done: 0, all: 0, part: (0, 1), whole: 0.0, step: None }) {
         Control::Stop => Err(Error::Stopped),
         Control::Continue => Ok(()),
@@ -313,7 +313,10 @@ fn announce(stage: FitStage, observer: &mut Observer<'_>) -> Result<()> {
 }
 
 /// Sequences done and sequences in all, as progress of a stage.
-fn told<'o>(stage: FitStage, observer: &'o mut Observer<'_>) -> impl FnMut(usize, usize) -> Control + 'o {
+pub(super) fn told<'o>(
+    stage: FitStage,
+    observer: &'o mut Observer<'_>,
+) -> impl FnMut(usize, usize) -> Control + 'o {
     move |done, all| {
         observer(&FitProgress {
             stage,

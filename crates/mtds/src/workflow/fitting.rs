@@ -30,6 +30,8 @@ pub enum FitStage {
     Expecting,
     /// How wide forecasts are.
     Calibrating,
+    /// How much structures, and ways that remember members, count in forecasts.
+    Comparing,
     /// The codes of the members.
     Inferring,
     /// Forecasts of sequences that learning did not see.
@@ -187,7 +189,7 @@ impl Fitting {
 
     pub(super) fn with(fit: &Fit, family: &Family, state: State) -> Result<Self> {
         let choices = &state.structures[0].choices;
-        let folds = if choices.compare { Structure::folds(&Facts::of(family)) } else { 1 };
+        let folds = if choices.compare { Structure::folds(choices.budget, &Facts::of(family)) } else { 1 };
         let part = |fold| Parts::of(family, choices, (state.seed, fold));
         let parts = (0..folds).map(part).collect::<Result<_>>()?;
         Ok(Self { fit: fit.clone(), family: family.clone(), parts, state, learner: None })
@@ -259,8 +261,13 @@ impl Fitting {
             completed?;
             i += 1;
         }
+        let plan = self.plan();
+        let observer = &mut |heard: &FitProgress| {
+            let whole = plan.share(None, heard.stage, (heard.done, heard.all));
+            observer(&FitProgress { whole, ..*heard })
+        };
         if self.state.compared.is_none() {
-            self.state.compared = Some(self.compared()?);
+            self.state.compared = Some(self.compared(observer)?);
         }
         let compared = self.state.compared.clone().unwrap_or_default();
         let (chosen, selection) = selection::choose(&self.state.candidates);
@@ -275,11 +282,6 @@ impl Fitting {
             Some(decision) => {
                 (self.companions(chosen, decision)?, self.blend(&compared.ways, decision, &self.family)?)
             }
-        };
-        let plan = self.plan();
-        let observer = &mut |heard: &FitProgress| {
-            let whole = plan.share(None, heard.stage, (heard.done, heard.all));
-            observer(&FitProgress { whole, ..*heard })
         };
         if self.state.members.len() < self.family.n_seq() {
             let mut members = std::mem::take(&mut self.state.members);

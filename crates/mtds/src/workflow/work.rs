@@ -50,7 +50,8 @@ impl WorkPlan {
         let first = tasks.first().map_or(0.0, |(_, choices)| per_likelihood(choices, family));
         let (n, held_out) = (family.n_seq(), parts[0].held_out.as_ref().map_or(0, Family::n_seq));
         let forecasts = (held_out.min(FORECAST) * tasks.len()) as f64 * first * FOLLOWED * SHOWN;
-        let compared = if parts.len() > 1 { forecasts } else { 0.0 };
+        let is_compared = tasks.first().is_some_and(|(_, choices)| choices.compare);
+        let compared = if is_compared { forecasts } else { 0.0 };
         Self { systems, after: [compared, first * n as f64 * KNOWN, forecasts] }
     }
 
@@ -68,7 +69,11 @@ impl WorkPlan {
                 (earlier + self.systems[i][..k].iter().sum::<f64>(), self.systems[i][k])
             }
             _ => {
-                let k = if stage == FitStage::Judging { 2 } else { 1 };
+                let k = match stage {
+                    FitStage::Comparing => 0,
+                    FitStage::Judging => 2,
+                    _ => 1,
+                };
                 let earlier: f64 = self.systems.iter().flatten().chain(&self.after[..k]).sum();
                 (earlier, self.after[k])
             }
@@ -132,11 +137,13 @@ mod tests {
             share(Some(1), FitStage::Starting, 0),
             share(Some(1), FitStage::Learning, 100),
             share(Some(1), FitStage::Calibrating, 100),
+            share(None, FitStage::Comparing, 50),
             share(None, FitStage::Inferring, 0),
             share(None, FitStage::Judging, 0),
             share(None, FitStage::Judging, 100),
         ];
-        let expected = [0.0, 30.0, 60.0, 70.0, 140.0, 160.0, 180.0, 190.0, 200.0].map(|done| done / 200.0);
+        let expected =
+            [0.0, 30.0, 60.0, 70.0, 140.0, 160.0, 170.0, 180.0, 190.0, 200.0].map(|done| done / 200.0);
         for (found, expected) in course.iter().zip(expected) {
             assert!((found - expected).abs() < 1e-12, "{course:?}");
         }

@@ -73,7 +73,7 @@ impl<'a> Watching<'a> {
         // A stage that begins is a good moment: all before it is kept.
         let has_begun = heard.done == 0 && before.is_some_and(|(stage, ..)| stage != heard.stage);
         // What is short begins anew where it is cut: it is left alone.
-        let goes_on = !matches!(heard.stage, FitStage::Calibrating | FitStage::Judging);
+        let goes_on = !matches!(heard.stage, FitStage::Calibrating | FitStage::Comparing | FitStage::Judging);
         let is_due =
             goes_on && heard.done > 0 && self.last_checkpoint.elapsed() >= self.asked.checkpoint_every;
         if has_begun || is_due {
@@ -140,6 +140,7 @@ fn word(stage: FitStage) -> &'static str {
         FitStage::Learning => "learning",
         FitStage::Expecting => "prior over codes",
         FitStage::Calibrating => "width of forecasts",
+        FitStage::Comparing => "comparison",
         FitStage::Inferring => "codes of members",
         FitStage::Judging => "judgement",
     }
@@ -149,6 +150,6 @@ fn shown(stage: FitStage) -> Stage {
     match stage {
         FitStage::Starting | FitStage::Learning => Stage::Learning,
         FitStage::Expecting | FitStage::Inferring => Stage::Inferring,
-        FitStage::Calibrating | FitStage::Judging => Stage::Forecasting,
+        FitStage::Calibrating | FitStage::Comparing | FitStage::Judging => Stage::Forecasting,
     }
 }

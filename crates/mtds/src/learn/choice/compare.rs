@@ -14,7 +14,10 @@ use super::{Beginning, Facts, LearnRule, Stimulus, Wishes};
 
 /// Fewest members that structures are compared by.
 const FEWEST: usize = 4;
-/// Most values of a family that is learned several times: beyond, that takes too long, and structures are compared by one part.
+/// Usual budget, in minutes.
+pub(super) const USUAL_BUDGET: f64 = 3.0;
+/// Most values of a family that is learned several times with the usual budget: beyond, that takes too long, and structures are compared
+/// by one part.
 const MOST_VALUES: f64 = 8_000.0;
 /// Members below which every one is held out once, and the number of parts then and otherwise.
 const FEW: usize = 14;
@@ -66,23 +69,24 @@ fn asks_for_structure(w: &Wishes) -> bool {
         || (temperature.is_some() || prior_std.is_some())
 }
 
-/// Whether learning several structures would take too long.
-fn is_large(facts: &Facts) -> bool {
-    (facts.n_seq * facts.max_time * facts.d_obs) as f64 > MOST_VALUES
+/// Whether learning several structures would take longer than the budget.
+fn is_large(budget: f64, facts: &Facts) -> bool {
+    (facts.n_seq * facts.max_time * facts.d_obs) as f64 > MOST_VALUES * budget / USUAL_BUDGET
 }
 
 impl Structure {
     /// Those that are compared on a family with these facts, the plain one first.
     #[must_use]
     pub fn all(wishes: &Wishes, facts: &Facts) -> Vec<Self> {
-        let validation = wishes.validation.or((!is_large(facts)).then_some(SHARE));
+        let is_large = is_large(wishes.budget.unwrap_or(USUAL_BUDGET), facts);
+        let validation = wishes.validation.or((!is_large).then_some(SHARE));
         let with = |name, own: Wishes| {
             let common = Wishes { compare: Some(true), validation, ..wishes.clone() };
             Self { name, wishes: own.or(common) }
         };
         let mut all = vec![with("plain", Wishes::default())];
         let are_curves = facts.max_time > FUNCTIONS + 1 && facts.max_time <= LONGEST && facts.d_obs <= WIDEST;
-        if facts.d_input == 0 && are_curves && !is_large(facts) {
+        if facts.d_input == 0 && are_curves && !is_large {
             all.push(with("clock", Wishes { clock: Some(FUNCTIONS), ..Wishes::default() }));
             all.push(with("curves", Wishes { start: Some(Beginning::Curves), ..Wishes::default() }));
         }
@@ -95,17 +99,18 @@ impl Structure {
         all
     }
 
-    /// How many systems a comparison learns.
+    /// How many systems a comparison with this budget learns.
     #[must_use]
-    pub fn systems(facts: &Facts) -> usize {
-        Self::all(&Wishes::default(), facts).len() * Self::folds(facts)
+    pub fn systems(budget: f64, facts: &Facts) -> usize {
+        let wishes = Wishes { budget: Some(budget), ..Wishes::default() };
+        Self::all(&wishes, facts).len() * Self::folds(budget, facts)
     }
 
     /// How many parts of a family hold out members of their own in turn.
     #[must_use]
-    pub fn folds(facts: &Facts) -> usize {
+    pub fn folds(budget: f64, facts: &Facts) -> usize {
         match facts.n_seq {
-            _ if is_large(facts) => 1,
+            _ if is_large(budget, facts) => 1,
             n if n < FEW => n.min(FOLDS.0),
             _ => FOLDS.1,
         }

@@ -129,6 +129,8 @@ keys! {
     Usual state: usize,
     /// Factor on the usual number of steps: 0.1 for a first look, 4 for patience.
     Usual effort: f64,
+    /// Work that learning may take, in minutes of two usual cores: how many structures, parts of the family and steps there are; the same on any machine.
+    Usual budget: f64,
     /// Compare structures by forecasts of members held out, and let those that do well forecast together: true or false.
     Usual compare: bool,
     /// Units of a gated network over the inputs that stands before the base model and is the same for all members; 0 for none.

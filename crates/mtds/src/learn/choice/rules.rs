@@ -169,6 +169,7 @@ impl Choices {
             ("least_noise", self.least_noise),
             ("learning_rate", self.learning_rate),
             ("effort", self.effort),
+            ("budget", self.budget),
             ("prior_std", self.prior_std),
             ("noise_spread", self.noise_spread),
         ];
@@ -182,6 +183,7 @@ impl Choices {
 
 /// The parts of the family, and the sizes that follow from it alone.
 fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
+    by.fill("budget", &mut w.budget, (compare::USUAL_BUDGET, "what most people wait for"));
     compare::fill(by, w, facts);
     let chosen = approach::base(w, facts);
     let base = by.fill("base", &mut w.base, chosen);
@@ -238,15 +240,17 @@ fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &
 /// How it is learned.
 fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let effort = by.fill("effort", &mut w.effort, (1.0, "the usual number of steps"));
+    let budget = w.budget.unwrap_or(compare::USUAL_BUDGET);
+    let extent = Extent { effort, afforded: budget / compare::USUAL_BUDGET };
     let chosen = approach::learn(w, facts);
     let learn = by.fill("learn", &mut w.learn, chosen);
     let start = by.fill("start", &mut w.start, start(learn, work));
     let particles = by.fill("particles", &mut w.particles, particles(start, facts, work));
     let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
-    by.fill("start_steps", &mut w.start_steps, start_steps(start, effort, start_cost * work.per_step));
+    by.fill("start_steps", &mut w.start_steps, start_steps(start, extent, start_cost * work.per_step));
     by.fill("start_noise", &mut w.start_noise, start_noise(start, work));
     let whole_cost = (refine_particles(learn, 0).0 * work.pieces) as f64 * work.per_step;
-    let is_long = whole_cost > BEARABLE * USUAL_WORK;
+    let is_long = whole_cost > extent.afforded * BEARABLE * USUAL_WORK;
     let chosen = variational::minibatch(w, learn, (work.pieces, is_long));
     let minibatch = by.fill("minibatch", &mut w.minibatch, chosen);
     let codes = by.fill("refine_particles", &mut w.refine_particles, refine_particles(learn, minibatch));
@@ -258,9 +262,9 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
         _ if is_network => 8000.0,
         _ => 4000.0 * variational::more_steps(minibatch, work.pieces),
     };
-    let systems = if w.compare == Some(true) { Structure::systems(facts) } else { 1 };
+    let systems = if w.compare == Some(true) { Structure::systems(budget, facts) } else { 1 };
     let effective = if learn == LearnRule::Mco { ROLLED_OUT * refine_cost } else { refine_cost };
-    let chosen = together(systems, steps(usual, effort, refine_cost), effective);
+    let chosen = extent.together(systems, extent.steps(usual, refine_cost), effective);
     let refine_steps = by.fill("refine_steps", &mut w.refine_steps, chosen);
     variational::fill(by, w, learn, (start, refine_steps));
     let why = "2 % of an output's deviation: closer is rarely real";
@@ -387,11 +391,11 @@ fn particles(start: Beginning, facts: &Facts, work: &Work) -> (usize, &'static s
     }
 }
 
-fn start_steps(start: Beginning, effort: f64, cost: f64) -> (u64, String) {
+fn start_steps(start: Beginning, extent: Extent, cost: f64) -> (u64, String) {
     match start {
         Beginning::None | Beginning::Curves => (0, "there is no start by steps".to_owned()),
-        Beginning::Effects => steps(2500.0, effort, cost),
-        Beginning::Prior => steps(2000.0, effort, cost),
+        Beginning::Effects => extent.steps(2500.0, cost),
+        Beginning::Prior => extent.steps(2000.0, cost),
     }
 }
 
@@ -405,24 +409,40 @@ fn refine_particles(learn: LearnRule, minibatch: usize) -> (usize, &'static str)
     }
 }
 
-fn steps(usual: f64, effort: f64, cost: f64) -> (u64, String) {
-    let share = (BEARABLE * USUAL_WORK / cost.max(1.0)).clamp(0.25, 1.0);
-    let n = ((usual * effort * share / 10.0).round() * 10.0).max(10.0) as u64;
-    let why = match share < 1.0 {
-        true => "fewer than usual, because each is a lot of work".to_owned(),
-        false => "the usual number".to_owned(),
-    };
-    (n, why)
+/// How much work there may be.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// Factor on the usual number of steps.
+    effort: f64,
+    /// Work that the budget affords, as a multiple of the usual.
+    afforded: f64,
 }
 
-/// Steps of one of several systems that share a budget of work.
-fn together(systems: usize, (alone, why): (u64, String), cost: f64) -> (u64, String) {
-    let share = TOGETHER / (cost.max(1.0) * alone as f64 * systems as f64);
-    if systems == 1 || share >= 1.0 {
-        return (alone, why);
+impl Extent {
+    /// Least share of the usual steps: with fewer nothing is learned, unless the budget asks for it.
+    fn least(self) -> f64 {
+        0.25 * self.afforded.min(1.0)
     }
-    let n = ((alone as f64 * share.max(0.25) / 10.0).round() * 10.0).max(10.0) as u64;
-    (n, format!("fewer than usual, because {systems} systems are learned"))
+
+    fn steps(self, usual: f64, cost: f64) -> (u64, String) {
+        let share = (self.afforded * BEARABLE * USUAL_WORK / cost.max(1.0)).clamp(self.least(), 1.0);
+        let n = ((usual * self.effort * share / 10.0).round() * 10.0).max(10.0) as u64;
+        let why = match share < 1.0 {
+            true => "fewer than usual, because each is a lot of work".to_owned(),
+            false => "the usual number".to_owned(),
+        };
+        (n, why)
+    }
+
+    /// Steps of one of several systems that share a budget of work.
+    fn together(self, systems: usize, (alone, why): (u64, String), cost: f64) -> (u64, String) {
+        let share = self.afforded * TOGETHER / (cost.max(1.0) * alone as f64 * systems as f64);
+        if systems == 1 || share >= 1.0 {
+            return (alone, why);
+        }
+        let n = ((alone as f64 * share.max(self.least()) / 10.0).round() * 10.0).max(10.0) as u64;
+        (n, format!("fewer than usual, because {systems} systems are learned"))
+    }
 }
 
 /// s at which all values of a sequence together tell as much as 80 do at s = 0.52: e^−1.5 of the oscillators' units,

@@ -423,8 +423,8 @@ fn structures_are_compared_unless_one_is_asked_for_or_data_are_too_few() {
     assert!(!compared(&Wishes::default(), &facts(3, 20, 1, Stimulus::None)));
     let large = facts(500, 80, 1, Stimulus::None);
     assert!(compared(&Wishes::default(), &large));
-    let folds = |n_seq: usize| Structure::folds(&facts(n_seq, 20, 1, Stimulus::None));
-    assert_eq!((folds(4), folds(6), folds(40), Structure::folds(&large)), (4, 5, 3, 1));
+    let folds = |n_seq: usize| Structure::folds(3.0, &facts(n_seq, 20, 1, Stimulus::None));
+    assert_eq!((folds(4), folds(6), folds(40), Structure::folds(3.0, &large)), (4, 5, 3, 1));
     let names = |facts: &Facts| -> Vec<&str> {
         Structure::all(&Wishes::default(), facts).iter().map(|structure| structure.name).collect()
     };
@@ -434,10 +434,27 @@ fn structures_are_compared_unless_one_is_asked_for_or_data_are_too_few() {
     assert_eq!(names(&large), ["plain"], "several would take too long");
     assert_eq!(names(&facts(10, 600, 1, Stimulus::None)), ["plain"], "segments begin at any time");
     assert_eq!(names(&facts(10, 20, 20, Stimulus::None)), ["plain"]);
+    let generous = Wishes { budget: Some(30.0), ..Wishes::default() };
+    assert_eq!((Structure::all(&generous, &large).len(), Structure::folds(30.0, &large)), (3, 3));
     for structure in Structure::all(&Wishes::default(), &some) {
         let (choices, _) = resolve(&structure.wishes, &some).unwrap();
         assert!(choices.compare && choices.validation == 0.2, "{}", structure.name);
         assert_eq!(choices.clock > 0, structure.name != "plain");
         assert_eq!(choices.hidden.is_empty(), structure.name == "curves");
     }
+}
+
+#[test]
+fn a_budget_is_work_and_changes_what_is_learned() {
+    let facts = facts(100, 50, 1, Stimulus::None);
+    let steps = |budget: Option<f64>| {
+        let (choices, why) = resolve(&Wishes { budget, ..Wishes::default() }, &facts).unwrap();
+        let n_systems = Structure::systems(choices.budget, &facts);
+        (n_systems, choices.refine_steps, why.iter().any(|choice| choice.key == "budget"))
+    };
+    assert_eq!(steps(None), steps(Some(3.0)));
+    let (usual, little, much) = (steps(None), steps(Some(0.3)), steps(Some(30.0)));
+    assert_eq!((usual.0, little.0, much.0), (9, 1, 9));
+    assert!(much.1 > usual.1, "{much:?} {usual:?}");
+    assert!(resolve(&Wishes { budget: Some(0.0), ..Wishes::default() }, &facts).is_err());
 }
