@@ -20,6 +20,8 @@ class Settings(TypedDict, total=False):
     """How much a member remembers from step to step: size of the state."""
     effort: float
     """Factor on the usual number of steps: 0.1 for a first look, 4 for patience."""
+    budget: float
+    """Work that learning may take, in minutes of two usual cores: how many structures, parts of the family and steps there are; the same on any machine."""
     compare: bool
     """Compare structures by forecasts of members held out, and let those that do well forecast together: true or false."""
     front: int
