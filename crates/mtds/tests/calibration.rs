@@ -224,6 +224,31 @@ fn the_same_test_finds_noise_that_was_halved() {
 ///
 /// It must be below 1 point, so that 3 points are more than 3 errors: over three levels, one false alarm in
 /// 100 seeds at worst; the seed is fixed.
+/// Posterior means of two seeds differ as much as their effective draws say: quotients are those of a standard normal, for which
+/// nine of ten are below 1.64. Bounds leave ten of the standard errors that 800 quotients have.
+#[test]
+fn means_of_two_seeds_are_as_far_apart_as_effective_draws_promise() {
+    let inputs = impulse(N_TIME);
+    for family in [family(), gated()] {
+        let quotients = |i: u64| -> Vec<f64> {
+            let (_, outputs) = draw_member(&family, &inputs, N_TIME, &mut stream(2018, i));
+            let of = |seed| {
+                let tracker = family.track(&outputs, Some(&inputs), settings(), stream(seed, i)).unwrap();
+                tracker.posterior().unwrap().clone()
+            };
+            let (a, b) = (of(1), of(2));
+            let error = |of: &Posterior, d: usize| of.std_dev()[d].powi(2) / of.diagnostics().ess;
+            let apart = |d: usize| (a.mean()[d] - b.mean()[d]).abs() / (error(&a, d) + error(&b, d)).sqrt();
+            (0..D_CODE).map(apart).collect()
+        };
+        let found: Vec<Vec<f64>> = (0..REPLICATIONS).into_par_iter().map(quotients).collect();
+        let mut found = found.concat();
+        found.sort_by(f64::total_cmp);
+        let (half, most) = (found[found.len() / 2], found[found.len() * 9 / 10]);
+        assert!((0.40..0.95).contains(&half) && (1.1..2.2).contains(&most), "{half:.2} {most:.2}");
+    }
+}
+
 #[test]
 fn forecast_intervals_cover_what_they_say() {
     const HORIZON: usize = 20;
