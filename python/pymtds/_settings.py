@@ -14,6 +14,8 @@ class Settings(TypedDict, total=False):
 
     base: str
     """What kind of system the members share: lds, kalman, rnn, ornn, gru, layered or pd."""
+    recipe: str
+    """Settings to begin with: usual, motion (many outputs that follow inputs with a phase) or paper (the motion model of Bird & Williams)."""
     code: int
     """In how many ways members may differ: length of the code of a member."""
     state: int
@@ -32,8 +34,12 @@ class Settings(TypedDict, total=False):
     """Let the base model see the inputs, too."""
     front_seed: int
     """First steps whose outputs tell where the network begins, and are not scored; 0 for a start at zero."""
+    unscored: int
+    """First steps of a sequence or segment that are not scored, in which that network finds its state."""
     front_rate: float
     """Factor on the learning rate of that network."""
+    front_l2: float
+    """Weight decay of that network, as l2 of the generator."""
     clock: int
     """Smooth functions of the time since a sequence began, as inputs whose effect the code adapts: where members begin together; 0 for none."""
     residual: bool
@@ -52,6 +58,8 @@ class Settings(TypedDict, total=False):
     """Steps of the segments that sequences are cut into; 0 leaves them whole."""
     overlap: int
     """Steps that a segment shares with the one before it; 0 where sequences are whole."""
+    jitter: int
+    """Steps by which a segment may begin sooner or later, anew whenever it is learned from (elbo and iwae); 0 for none."""
     validation: float
     """Share of the sequences that is held out to decide when to stop."""
     selection: float
@@ -59,7 +67,7 @@ class Settings(TypedDict, total=False):
     learn: str
     """What learning maximises: mco (Monte-Carlo objective), elbo (evidence lower bound) or iwae (importance-weighted bound)."""
     start: str
-    """How learning begins: prior (many sequences), effects (few), curves (that begin together), none (elbo and iwae)."""
+    """How learning begins: prior (many sequences), effects (few), curves (that begin together), responses (codes by how outputs follow inputs), none (elbo and iwae)."""
     start_steps: int
     """Steps of the start; 0 without one."""
     particles: int
@@ -74,18 +82,28 @@ class Settings(TypedDict, total=False):
     """Sequences or segments per step of elbo and iwae, each once before any comes again; 0 for all."""
     hard_steps: int
     """First steps of elbo and iwae without divergence and with sharp beliefs: against collapse; 0 for none."""
+    hard_std: float
+    """Deviation of every code in these steps."""
     kl_warmup: int
     """Steps over which elbo and iwae let the weight of the divergence (KL) rise to 1."""
     temperature: float
     """Temperature of the likelihood in elbo and iwae: below 1 where outputs are less independent than the model says."""
     amortised: int
     """Learn a network that reads a sequence and says its code, with these units in each direction; 0 for a belief per sequence."""
+    code_rate: float
+    """Factor on the learning rate of beliefs about codes."""
     window: int
     """Steps over which gradients of elbo and iwae flow back; 0 for whole sequences."""
     least_noise: float
     """Noise s that learning never goes below, in standard deviations of an output."""
     learning_rate: float
     """Learning rate of the refinement at its height."""
+    schedule: str
+    """How the learning rate goes on: cosine (a short rise, then down) or constant."""
+    clip: float
+    """Longest gradient: longer ones are shortened to it."""
+    averaging: float
+    """Share of a running average of all weights that a step of the refinement keeps; the average is what is learned; 0 for none."""
     l2: float
     """Weight decay of the generator: coefficient of ½ λ ‖W‖² / N."""
     patience: int

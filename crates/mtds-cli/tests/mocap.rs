@@ -49,9 +49,10 @@ fn a_folder_becomes_a_family_with_splits_and_a_report() {
     assert!(header.contains(",u_path_left_5,") && header.ends_with(",label"), "{header}");
     let rows = |name: &str| read(folder.path(), name).lines().count() - 1;
     // One row less than frames, as velocities lead from one to the next.
+    // The two that are learned from come with their mirror images.
     assert_eq!(
         (rows("walks.csv"), rows("walks.train.csv"), rows("walks.test.csv")),
-        (4 * 119, 2 * 119, 2 * 119)
+        (6 * 119, 4 * 119, 2 * 119)
     );
     let side: serde_json::Value =
         serde_json::from_str(&read(folder.path(), "walks.mocap.json")).expect("JSON");
@@ -65,8 +66,22 @@ fn a_folder_becomes_a_family_with_splits_and_a_report() {
     let told = json(folder.path(), "data convert walks.csv -o again.jsonl");
     assert_eq!(
         (told["outputs"].as_array().map(Vec::len), told["inputs"].as_array().map(Vec::len)),
-        (Some(64), Some(32))
+        (Some(64), Some(20))
     );
+}
+
+#[test]
+fn mirror_images_and_headings_are_a_choice() {
+    let folder = prepared();
+    let mirrored = json(folder.path(), "mocap prepare walks -o mirrored.csv");
+    assert_eq!((mirrored["n_seq"].as_u64(), mirrored["n_mirrored"].as_u64()), (Some(6), Some(2)));
+    assert!(read(folder.path(), "mirrored.train.csv").contains("\nold_01~mirrored,"));
+    assert!(!read(folder.path(), "mirrored.test.csv").contains("~mirrored"));
+    must(folder.path(), "mocap export mirrored.csv --series old_01~mirrored -o image.bvh");
+    let plain = json(folder.path(), "mocap prepare walks -o plain.csv --no-mirror --heading");
+    assert_eq!((plain["n_seq"].as_u64(), plain["n_mirrored"].as_u64()), (Some(4), Some(0)));
+    let header = read(folder.path(), "plain.csv").lines().next().map(str::to_owned).unwrap_or_default();
+    assert!(header.contains(",u_step_x_5,") && header.matches(",u_").count() == 32, "{header}");
 }
 
 #[test]
@@ -187,7 +202,8 @@ fn the_shared_set_is_prepared_in_seconds_with_every_trap_named() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let told = json(folder.path(), &format!("mocap prepare {} -o set.parquet --threads 2", set.display()));
     eprintln!("214 files in {} s", told["secs"]);
-    assert_eq!((told["n_seq"].as_u64(), told["left_out"].as_array().map(Vec::len)), (Some(214), Some(0)));
+    assert_eq!((told["n_seq"].as_u64(), told["n_mirrored"].as_u64()), (Some(382), Some(168)));
+    assert_eq!(told["left_out"].as_array().map(Vec::len), Some(0));
     assert!(told["secs"].as_f64().is_some_and(|secs| secs < 60.0), "{}", told["secs"]);
     for (row, trap, detail, n_files) in README_TRAPS {
         let details = &told["findings"]["traps"][trap]["details"];

@@ -209,6 +209,17 @@ impl JointTrack {
         &self.positions
     }
 
+    /// The mirror image: left and right exchanged, X negated.
+    #[must_use]
+    pub fn mirrored(&self) -> Self {
+        let at = |place: usize| {
+            let joint = Joint::ALL[place % N_JOINTS].mirrored().index();
+            let [x, y, z] = self.positions[place / N_JOINTS * N_JOINTS + joint];
+            [-x, y, z]
+        };
+        Self { fps: self.fps, positions: (0..self.positions.len()).map(at).collect() }
+    }
+
     /// The positions, handed over.
     pub fn into_positions(self) -> Vec<[f64; 3]> {
         self.positions

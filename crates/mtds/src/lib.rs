@@ -114,11 +114,11 @@ pub mod parts {
         Proposed, SmoothTarget, Start, Tracker, Whole, adaptive_importance, effective_draws, map_laplace,
         nuts, split_r_hat,
     };
-    pub use crate::learn::choice::{Key, REST, Topic};
+    pub use crate::learn::choice::{Beginning, Key, REST, RateRule, Recipe, Topic};
     pub use crate::learn::elbo::LEAST;
     pub use crate::learn::{
         Adapted, Calibrated, Calibration, CalibrationTrial, Carriers, Choice, CodeSearch, Course, CourseData,
-        Estimator, Facts, Fitted, GroupRule, HardEnding, HardPhase, InferenceNetwork, Interpolation,
+        CutFrom, Estimator, Facts, Fitted, GroupRule, HardEnding, HardPhase, InferenceNetwork, Interpolation,
         LearnedNetwork, Learner, MonteCarlo, MonteCarloObjective, NewMembers, NoiseRule, Objective, Outcome,
         PriorSearch, PriorStart, PriorTrial, RandomEffects, Refine, RefineRule, RunEnd, ScalingRule,
         Schedule, SegmentCodes, StageRecord, StartRule, Trainer, TrainingPlan, UsageStatus, Variational,

@@ -223,7 +223,7 @@ fn a_shared_filter_is_learned_by_the_front() {
             start: StartRule::None,
             refine: RefineRule::Variational(Box::new(refine)),
         };
-        let data = CourseData { family: family.clone(), held_out: None, seed: 4 };
+        let data = CourseData { family: family.clone(), cut_from: None, held_out: None, seed: 4 };
         let learner = Learner::new(course, spec, data).unwrap();
         let model = learner.finish(&mut |_| Control::Continue).unwrap().model;
         let (mut squares, mut n) = (0.0, 0);
@@ -293,4 +293,44 @@ fn a_model_of_the_papers_size_generates_500_frames_per_second_on_one_core() {
     all.sort_by(f64::total_cmp);
     println!("{:.0} frames per second", 1000.0 / all[3]);
     assert!(1000.0 / all[3] >= 500.0, "{:.0} frames per second", 1000.0 / all[3]);
+}
+
+/// Steps in which a front finds its state count as missing ones do: in learning, in inference, and where a sequence is followed.
+#[test]
+fn first_steps_that_are_not_scored_are_as_good_as_missing() {
+    let front = fronts()[0];
+    let (plain, waiting) =
+        (layered(Rnn::new(3, 1, 2), front), layered(Rnn::new(3, 1, 2), Front { unscored: SEED, ..front }));
+    assert_eq!(plain.parameters(), waiting.parameters());
+    let family = family(3);
+    let blank = |i: usize| {
+        let sequence = family.sequence(i);
+        let mut values = sequence.outputs().values().to_vec();
+        values[..SEED].fill(f64::NAN);
+        let outputs = Signal::new(sequence.n_time(), 1, values).unwrap();
+        let inputs = sequence.inputs().unwrap().clone();
+        Sequence::new(i.to_string(), outputs).unwrap().with_inputs(inputs).unwrap()
+    };
+    let blanked = Family::new((0..3).map(blank).collect()).unwrap();
+    let drawn = normals(3 * 16 * D_CODE, &mut stream(84, 0));
+    let codes = Codes::from_fn(3 * 16, D_CODE, |m, d| drawn[m * D_CODE + d]);
+    let likelihoods = |model: &System, family: &Family| {
+        let batch = OwnBatch::for_model(model, family, None);
+        model.own_gradient(model.parameters(), &codes, &batch, OwnPull::Nothing).log_likelihoods
+    };
+    let (found, expected) = (likelihoods(&waiting, &family), likelihoods(&plain, &blanked));
+    for (a, b) in found.iter().zip(&expected) {
+        assert!((a - b).abs() < 1e-4 * (1.0 + b.abs()), "{a} {b}");
+    }
+    let mean = |model: &System, family: &Family| {
+        let mut tracker = Tracker::new(model, Online::default(), stream(5, 0)).unwrap();
+        let (outputs, inputs) = (family.sequence(1).outputs(), family.sequence(1).inputs().unwrap());
+        for t in 0..outputs.n_time() {
+            tracker.observe(outputs.row(t), inputs.row(t)).unwrap();
+        }
+        tracker.update().unwrap().mean()
+    };
+    for (a, b) in mean(&waiting, &family).iter().zip(mean(&plain, &blanked)) {
+        assert!((a - b).abs() < 0.05, "{a} {b}");
+    }
 }

@@ -75,6 +75,16 @@ impl Clip {
     }
 }
 
+impl Clip {
+    /// Features of its mirror image: a clip more to learn from, in the same style.
+    ///
+    /// # Errors
+    /// None for settings that the clip itself was made with.
+    pub fn mirrored(&self, settings: &ClipSettings) -> Result<Features> {
+        Features::of_track(&self.track.mirrored(), &settings.features)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +117,35 @@ mod tests {
         let height = |clip: &Clip| clip.features.outputs.values.get(40, 3);
         assert!((height(&small) / height(&own) - share).abs() < 0.02);
         assert_eq!(small.map, own.map, "the report is about the file");
+    }
+
+    /// Sideways numbers change sign and sides change places; the phase is half a turn on, as the other foot comes down.
+    #[test]
+    fn a_mirror_image_has_mirrored_features() {
+        let settings = ClipSettings::default();
+        let clip = Clip::of_bytes(&file(150), &settings).unwrap();
+        let image = clip.mirrored(&settings).unwrap();
+        let (names, inputs) = (crate::frame::output_names(), crate::features::input_names());
+        let other = |name: &str| match name.strip_prefix("Left") {
+            Some(rest) => format!("Right{rest}"),
+            None => name.strip_prefix("Right").map_or(name.to_owned(), |rest| format!("Left{rest}")),
+        };
+        let (mut worst, mut worst_input) = (0.0f64, 0.0f64);
+        for t in 0..clip.features.inputs.n_time() {
+            for (c, name) in names.iter().enumerate() {
+                let sideways = name.ends_with("_x") || ["velocity_left", "turning"].contains(&name.as_str());
+                let there = names.iter().position(|found| *found == other(name)).unwrap();
+                let expected = clip.features.outputs.values.get(t, there) * if sideways { -1.0 } else { 1.0 };
+                worst = worst.max((image.outputs.values.get(t, c) - expected).abs());
+            }
+            for (c, name) in inputs.iter().enumerate() {
+                let turned = ["path_left", "step_x", "phase"].iter().any(|part| name.contains(part));
+                let expected = clip.features.inputs.get(t, c) * if turned { -1.0 } else { 1.0 };
+                worst_input = worst_input.max((image.inputs.get(t, c) - expected).abs());
+            }
+        }
+        assert!(worst < 1e-9 && worst_input < 0.05, "{worst} {worst_input}");
+        assert_eq!(clip.track.mirrored().mirrored(), clip.track);
     }
 
     #[test]

@@ -126,3 +126,57 @@ fn plan(path: &SmoothPath, phase: &Phase, track: &JointTrack) -> MotionPlan {
 pub fn family(sequences: Vec<Sequence>) -> Result<Family> {
     Ok(Family::new(sequences)?.with_output_names(output_names())?.with_input_names(input_names())?)
 }
+
+/// The family without the inputs that say where north is: differences of the path in the axes of the world.
+///
+/// They tell nothing that the path seen from the body does not, and a model that has them must learn that all headings are alike.
+///
+/// # Errors
+/// None for a family of [`family`].
+pub fn without_heading(motions: &Family) -> Result<Family> {
+    let kept: Vec<usize> = (0..motions.d_input())
+        .filter(|&c| motions.input_names().get(c).is_none_or(|name| !name.starts_with("step_")))
+        .collect();
+    let sequence = |i: usize| -> Result<Sequence> {
+        let from = motions.sequence(i);
+        let Some(inputs) = motions.inputs_of(i) else { return Ok(from.clone()) };
+        let values = inputs.rows().flat_map(|row| kept.iter().map(|&c| row[c])).collect();
+        let sequence = Sequence::new(from.id(), from.outputs().clone())?;
+        let sequence = sequence.with_inputs(Signal::new(inputs.n_time(), kept.len(), values)?)?;
+        Ok(from.label().map_or(sequence.clone(), |label| sequence.with_label(label)))
+    };
+    let names = kept.iter().map(|&c| motions.input_names()[c].clone()).collect::<Vec<_>>();
+    let sequences = (0..motions.n_seq()).map(sequence).collect::<Result<Vec<_>>>()?;
+    Ok(Family::new(sequences)?.with_output_names(motions.output_names().to_vec())?.with_input_names(names)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walker::{Style, Walker};
+
+    #[test]
+    fn headings_are_left_out_and_nothing_else() {
+        let walk = Walker::new(Style::Old.parameters()).walk(90, &mut mtds::random::stream(1, 0)).unwrap();
+        let features = Features::of_track(&walk.track, &FeatureSettings::default()).unwrap();
+        let motions = family(vec![features.to_sequence("a", "old").unwrap()]).unwrap();
+        let free = without_heading(&motions).unwrap();
+        assert_eq!((free.d_input(), free.sequence(0).label()), (20, Some("old")));
+        assert!(free.input_names().iter().all(|name| !name.starts_with("step_")));
+        for (c, name) in free.input_names().iter().enumerate() {
+            let there = motions.input_names().iter().position(|found| found == name).unwrap();
+            let column = |family: &Family, c: usize| family.inputs_of(0).unwrap().get(33, c);
+            assert_eq!(column(&free, c), column(&motions, there), "{name}");
+        }
+        // A body that walks elsewhere has the same inputs, up to rounding.
+        let turned: Vec<[f64; 3]> = walk.track.positions().iter().map(|&[x, y, z]| [z, y, -x]).collect();
+        let turned = JointTrack::new(walk.track.fps, turned).unwrap();
+        let turned = Features::of_track(&turned, &FeatureSettings::default()).unwrap();
+        let turned =
+            without_heading(&family(vec![turned.to_sequence("b", "old").unwrap()]).unwrap()).unwrap();
+        let values = |family: &Family| family.inputs_of(0).unwrap().values().to_vec();
+        for (a, b) in values(&free).iter().zip(values(&turned)) {
+            assert!((a - b).abs() < 1e-6, "{a} {b}");
+        }
+    }
+}

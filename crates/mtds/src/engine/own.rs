@@ -6,6 +6,7 @@
 //! A long sequence may be arranged in windows of time. The state goes on from one to the next, so that likelihoods are
 //! the same; gradients stop where a window begins (truncated back-propagation).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -34,24 +35,35 @@ impl OwnBatch {
     /// The same in windows of at most `steps` steps, at least 1, at whose beginnings gradients stop.
     #[must_use]
     pub fn windowed(family: &Family, steps: usize) -> Self {
-        let windows = |i: usize| {
-            let n_time = family.sequence(i).n_time();
-            let starts = (0..n_time).step_by(steps.max(1));
-            starts
-                .map(|t| Group::of_window(family, i, t..n_time.min(t.saturating_add(steps.max(1)))))
-                .collect()
-        };
-        Self { sequences: (0..family.n_seq()).map(windows).collect(), n_observed: family.n_observed() }
+        let whole = |i: usize| windows(family, (i, 0..family.sequence(i).n_time()), steps);
+        Self { sequences: (0..family.n_seq()).map(whole).collect(), n_observed: family.n_observed() }
     }
 
     /// A family (in model units) for a model, which may want the first outputs told and not scored.
     #[must_use]
     pub fn for_model(model: &System, family: &Family, window: Option<usize>) -> Self {
         let seed = model.seed_steps();
-        let mut batch = Self::windowed(family, window.unwrap_or(usize::MAX).max(seed));
-        if seed == 0 {
-            return batch;
-        }
+        let batch = Self::windowed(family, window.unwrap_or(usize::MAX).max(seed));
+        if seed == 0 { batch } else { batch.told(seed) }
+    }
+
+    /// Pieces of the sequences of a family (in model units), by number of the sequence and its steps, likewise.
+    #[must_use]
+    pub fn of_pieces(
+        model: &System,
+        family: &Family,
+        pieces: Vec<(usize, Range<usize>)>,
+        window: Option<usize>,
+    ) -> Self {
+        let seed = model.seed_steps();
+        let steps = window.unwrap_or(usize::MAX).max(seed);
+        let sequences = pieces.into_iter().map(|piece| windows(family, piece, steps)).collect();
+        Self { sequences, n_observed: 0 }.told(seed)
+    }
+
+    /// The same with the outputs of the first steps told, and all that are scored counted.
+    fn told(self, seed: usize) -> Self {
+        let mut batch = self;
         for windows in &mut batch.sequences {
             let mut groups = windows.to_vec();
             groups.iter_mut().take(1).for_each(|first| first.set_apart(seed));
@@ -79,6 +91,12 @@ impl OwnBatch {
     pub fn n_seq(&self) -> usize {
         self.sequences.len()
     }
+}
+
+/// Windows of at most `steps` steps of a piece of a sequence.
+fn windows(family: &Family, (i, piece): (usize, Range<usize>), steps: usize) -> Arc<[Group<f32>]> {
+    let window = |t: usize| Group::of_window(family, i, t..piece.end.min(t.saturating_add(steps.max(1))));
+    piece.clone().step_by(steps.max(1)).map(window).collect()
 }
 
 /// What is pulled, and by which weights.

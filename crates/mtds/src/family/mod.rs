@@ -13,6 +13,7 @@
 //! ```
 
 mod fingerprint;
+mod phase;
 mod scaling;
 mod segments;
 mod sequence;
@@ -24,8 +25,9 @@ mod tests;
 
 use std::collections::HashSet;
 
+pub use phase::Phase;
 pub use scaling::Scaling;
-pub use segments::{SegmentPlan, Segments};
+pub use segments::{Origin, SegmentPlan, Segments};
 pub use sequence::Sequence;
 pub use signal::Signal;
 pub use split::{SplitPlan, Strata};

@@ -68,6 +68,14 @@ pub struct Front {
     /// Where the network begins.
     #[serde(default)]
     pub start: FrontStart,
+    /// First steps that are not scored, in which the network finds its state; those that an encoder reads are not either.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unscored: usize,
+}
+
+/// Whether a number that is left out of files where it is 0 is left out.
+fn is_none(steps: &usize) -> bool {
+    *steps == 0
 }
 
 /// The layers: gated network, bottleneck, encoder.
@@ -90,7 +98,7 @@ impl Front {
     /// A front that begins at zero, with nothing past its bottleneck.
     #[must_use]
     pub fn new(d_input: usize, d_hidden: usize, d_bottleneck: usize) -> Self {
-        Self { d_input, d_hidden, d_bottleneck, skip: InputSkip::None, start: FrontStart::Zero }
+        Self { d_input, d_hidden, d_bottleneck, skip: InputSkip::None, start: FrontStart::Zero, unscored: 0 }
     }
 
     /// Width of what drives the base model.
@@ -99,10 +107,11 @@ impl Front {
         self.d_bottleneck + if self.skip == InputSkip::Inputs { self.d_input } else { 0 }
     }
 
-    /// Steps whose outputs are read by an encoder and not scored.
+    /// First steps whose outputs are told and not scored: those that an encoder reads, or in which the network finds its state.
     #[must_use]
     pub fn seed_steps(&self) -> usize {
-        if let FrontStart::Encoded { steps, .. } = self.start { steps } else { 0 }
+        let read = if let FrontStart::Encoded { steps, .. } = self.start { steps } else { 0 };
+        read.max(self.unscored)
     }
 
     /// Checks the sizes.
@@ -193,6 +202,10 @@ impl fmt::Display for Front {
             FrontStart::Zero => Ok(()),
             FrontStart::Learned => write!(f, ", start learned"),
             FrontStart::Encoded { steps, .. } => write!(f, ", start from the first {steps} step(s)"),
+        }?;
+        match self.unscored {
+            0 => Ok(()),
+            steps => write!(f, ", first {steps} step(s) not scored"),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! u = (z, δ)         log p(u, Y) = log p(z) + log N(δ | m, σ²) + log p(Y | h_φ(z), s e^δ)
 //! ```
 //! The second form infers the noise together with the code: every standard deviation of the emission is
-//! multiplied by e^δ.
+//! multiplied by e^δ. Where the model has a temperature τ, log p(Y | …) counts τ times, as it did in learning.
 
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +103,14 @@ impl<R: Precision> LogTarget for CodeTarget<'_, R> {
             return;
         }
         let starts = self.start.map_or(vec![], |start| start.states(points));
-        R::densities(self.observed(), &points.to_codes(), &starts, out);
+        match self.model.spec().temperature {
+            None => R::densities(self.observed(), &points.to_codes(), &starts, out),
+            Some(tau) => {
+                let mut likelihoods = vec![0.0; out.len()];
+                R::densities(self.observed(), &points.to_codes(), &starts, &mut likelihoods);
+                out.iter_mut().zip(likelihoods).for_each(|(log_p, likelihood)| *log_p += tau * likelihood);
+            }
+        }
     }
 }
 
@@ -117,7 +124,15 @@ impl<R: Precision> SmoothTarget for CodeTarget<'_, R> {
         for (i, slope) in slopes.chunks_exact_mut(dim).enumerate() {
             out[i] = self.prior.log_density_with_gradient(&points.point(i), slope);
         }
-        R::slopes(self.observed(), &points.to_codes(), out, &mut slopes);
+        match self.model.spec().temperature {
+            None => R::slopes(self.observed(), &points.to_codes(), out, &mut slopes),
+            Some(tau) => {
+                let (mut likelihoods, mut theirs) = (vec![0.0; out.len()], vec![0.0; slopes.len()]);
+                R::slopes(self.observed(), &points.to_codes(), &mut likelihoods, &mut theirs);
+                out.iter_mut().zip(likelihoods).for_each(|(log_p, likelihood)| *log_p += tau * likelihood);
+                slopes.iter_mut().zip(theirs).for_each(|(slope, own)| *slope += tau * own);
+            }
+        }
         slopes.chunks_exact(dim).enumerate().for_each(|(i, slope)| gradient.set_point(i, slope));
     }
 
@@ -127,11 +142,12 @@ impl<R: Precision> SmoothTarget for CodeTarget<'_, R> {
         self.refuse_start();
         let Some(mut likelihood) = R::point_by_point(self.observed()) else { return one_by_one(self) };
         let mut slope = vec![0.0; self.prior.dim()];
+        let tau = self.model.spec().temperature.unwrap_or(1.0);
         Box::new(move |point, gradient| {
             let prior = self.prior.log_density_with_gradient(point, gradient);
             let density = likelihood(point, &mut slope);
-            gradient.iter_mut().zip(&slope).for_each(|(g, d)| *g += d);
-            prior + density
+            gradient.iter_mut().zip(&slope).for_each(|(g, d)| *g += tau * d);
+            prior + tau * density
         })
     }
 }

@@ -112,6 +112,17 @@ impl AdamState {
     }
 }
 
+/// Writes a running average that has moved towards the parameters into `next`: a w̄ + (1 − a) w.
+pub(crate) fn average_into(next: &mut [f32], average: &[f32], parameters: &[f32], kept: f64) {
+    let (kept, taken) = (kept as f32, (1.0 - kept) as f32);
+    let old = average.par_chunks(SHARE).zip(parameters.par_chunks(SHARE));
+    next.par_chunks_mut(SHARE).zip(old).for_each(|(next, (average, parameters))| {
+        for ((n, &a), &w) in next.iter_mut().zip(average).zip(parameters) {
+            *n = kept * a + taken * w;
+        }
+    });
+}
+
 /// Adds λ w to the gradient and returns the penalty ½ λ ‖w‖², summed over the groups.
 pub(crate) fn add_l2(groups: &[ParameterGroup], parameters: &[f32], gradient: &mut [f32]) -> f64 {
     let mut penalty = 0.0;

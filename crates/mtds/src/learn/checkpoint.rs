@@ -4,6 +4,7 @@
 //! a safetensors archive
 //!   F32 parameters, first_moment, second_moment      [n_parameters]
 //!   F32 best_parameters                              [n_parameters], once a held-out bound was measured
+//!   F32 average                                      [n_parameters], where parameters are averaged
 //!   metadata `mtds-checkpoint`                       JSON: version, step, plan, groups, random state, …
 //! ```
 
@@ -25,6 +26,7 @@ const VERSION: u32 = 1;
 const METADATA_KEY: &str = "mtds-checkpoint";
 const PARAMETERS: &str = "parameters";
 const BEST_PARAMETERS: &str = "best_parameters";
+const AVERAGE: &str = "average";
 const FIRST_MOMENT: &str = "first_moment";
 const SECOND_MOMENT: &str = "second_moment";
 
@@ -37,6 +39,7 @@ pub struct Checkpoint {
     pub plan: TrainingPlan,
     pub(crate) groups: Vec<ParameterGroup>,
     pub(crate) state: AdamState,
+    pub(crate) average: Option<Vec<f32>>,
     pub(crate) stopping: Stopping,
     pub(crate) history: History,
     pub(crate) random: Random,
@@ -99,6 +102,9 @@ impl Checkpoint {
         if let Some(best) = self.best() {
             arrays.push((BEST_PARAMETERS, to_le_bytes(&best.parameters)));
         }
+        if let Some(average) = &self.average {
+            arrays.push((AVERAGE, to_le_bytes(average)));
+        }
         let view = |bytes| TensorView::new(Dtype::F32, vec![state.parameters.len()], bytes);
         let views = arrays
             .iter()
@@ -122,8 +128,10 @@ impl Checkpoint {
             }
             None => None,
         };
+        let average = record.plan.averaging.map(|_| read_array(&archive, AVERAGE)).transpose()?;
         let checkpoint = Self {
             step: record.step,
+            average,
             state: AdamState {
                 parameters: read_array(&archive, PARAMETERS)?,
                 first_moment: read_array(&archive, FIRST_MOMENT)?,
@@ -180,6 +188,7 @@ impl Checkpoint {
         let mut lengths =
             vec![(FIRST_MOMENT, state.first_moment.len()), (SECOND_MOMENT, state.second_moment.len())];
         lengths.extend(self.best().map(|best| (BEST_PARAMETERS, best.parameters.len())));
+        lengths.extend(self.average.as_ref().map(|average| (AVERAGE, average.len())));
         let expected = state.parameters.len();
         if let Some((name, found)) = lengths.into_iter().find(|&(_, length)| length != expected) {
             return Err(broken(format!("`{name}`: expected {expected} numbers, found {found}")));

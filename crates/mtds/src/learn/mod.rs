@@ -18,6 +18,7 @@ pub mod new_members;
 pub mod objective;
 pub mod plan;
 pub mod random_effects;
+mod responses;
 mod rules;
 mod scaling_rule;
 pub mod schedule;
@@ -32,8 +33,8 @@ pub use calibration::{Calibrated, Calibration, CalibrationTrial};
 pub use checkpoint::Checkpoint;
 pub use choice::{Choice, Choices, Facts, LearnRule, Structure, Wishes};
 pub use course::{
-    Course, CourseCheckpoint, CourseData, Fitted, LearnedBeliefs, Learner, PriorStart, Refine, RefineRule,
-    Stage, StageRecord, StartRule, VariationalRefine,
+    Course, CourseCheckpoint, CourseData, CutFrom, Fitted, LearnedBeliefs, Learner, PriorStart, Refine,
+    RefineRule, Stage, StageRecord, StartRule, VariationalRefine,
 };
 pub use curves::CurvesStart;
 pub use elbo::{
@@ -47,6 +48,7 @@ pub use new_members::{ChosenPrior, NewMembers, PriorRule, PriorSearch, PriorTria
 pub use objective::{Objective, ParameterGroup, StepReport};
 pub use plan::TrainingPlan;
 pub use random_effects::RandomEffects;
+pub use responses::ResponsesStart;
 pub use rules::NoiseRule;
 pub use scaling_rule::ScalingRule;
 pub use schedule::{Interpolation, Schedule};

@@ -23,6 +23,10 @@ pub struct TrainingPlan {
     pub epsilon: f64,
     /// Longest gradient norm over all parameters together; `None` leaves gradients as they are.
     pub clip_norm: Option<f64>,
+    /// Share a of the running average of the parameters that a step keeps, in [0, 1): w̄ ← a w̄ + (1 − a) w. The average is what is
+    /// learned; `None` for the parameters themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub averaging: Option<f64>,
     /// When to look at the held-out bound and when to give up.
     pub stopping: StoppingRule,
     /// Most steps, and most checks, that the history keeps.
@@ -39,6 +43,7 @@ impl Default for TrainingPlan {
             beta2: 0.999,
             epsilon: 1e-8,
             clip_norm: None,
+            averaging: None,
             stopping: StoppingRule::default(),
             history_capacity: 1000,
         }
@@ -78,6 +83,8 @@ impl TrainingPlan {
         )?;
         let clip_norm = self.clip_norm.unwrap_or(1.0);
         require(positive(clip_norm), "clip_norm", clip_norm, "a finite number above 0")?;
+        let averaging = self.averaging.unwrap_or(0.0);
+        require(fraction(averaging), "averaging", averaging, "0 or more, below 1")?;
         self.stopping.check()
     }
 
@@ -117,6 +124,7 @@ mod tests {
             ("beta2", TrainingPlan { beta2: f64::NAN, ..good() }),
             ("epsilon", TrainingPlan { epsilon: 1e-60, ..good() }),
             ("clip_norm", TrainingPlan { clip_norm: Some(0.0), ..good() }),
+            ("averaging", TrainingPlan { averaging: Some(1.0), ..good() }),
             (
                 "stopping.every",
                 TrainingPlan { stopping: StoppingRule { every: 0, ..Default::default() }, ..good() },

@@ -193,13 +193,13 @@ impl NoiseSteps {
     }
 
     /// Adds the penalty on log s to `gradient`, that of the loss −L/N, and returns it; or, where log s follows the
-    /// residuals, takes their size out of the gradient.
+    /// residuals, takes their size out of the gradient. `temperature` is that of the likelihood.
     pub(super) fn penalise(
         &mut self,
         parameters: &[f32],
         gradient: &mut [f32],
         step: u64,
-        n_seq: f64,
+        (n_seq, temperature): (f64, f64),
     ) -> f64 {
         let mut penalty = 0.0;
         for (d, at) in self.places.clone().enumerate() {
@@ -211,7 +211,8 @@ impl NoiseSteps {
                     penalty += 0.5 * error * error / n_seq;
                 }
                 NoiseRule::Matched { .. } => {
-                    let excess = -f64::from(std::mem::take(&mut gradient[at])) * n_seq;
+                    let excess = -f64::from(std::mem::take(&mut gradient[at])) * n_seq
+                        / temperature.max(f64::MIN_POSITIVE);
                     self.residual[d] = 1.0 + excess / self.counts[d].max(1.0);
                 }
             }

@@ -58,7 +58,7 @@ pub struct Progress {
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The parameters with the best held-out bound; the last ones where nothing was held out.
+    /// The parameters with the best held-out bound; the last ones where nothing was held out. Where the plan averages, averages.
     pub parameters: Vec<f32>,
     /// Why the run ended.
     pub status: RunEnd,
@@ -79,6 +79,8 @@ pub struct Trainer<O: Objective> {
     state: AdamState,
     /// Where a step is prepared; changes places with `state` once nothing can go wrong any more.
     trial: AdamState,
+    /// Running average of the parameters, where the plan has one, and where the next one is prepared.
+    average: Option<[Vec<f32>; 2]>,
     gradient: Vec<f32>,
     random: Random,
     stopping: Stopping,
@@ -99,6 +101,7 @@ impl<O: Objective> Trainer<O> {
             plan,
             groups: objective.groups(),
             state,
+            average: None,
             stopping: Stopping::default(),
             history,
             random,
@@ -120,7 +123,7 @@ impl<O: Objective> Trainer<O> {
     }
 
     fn start(objective: O, from: Checkpoint) -> Result<Self> {
-        let Checkpoint { step, plan, state, stopping, history, random, .. } = from;
+        let Checkpoint { step, plan, state, average, stopping, history, random, .. } = from;
         plan.check()?;
         let groups = objective.groups();
         check_groups(&groups, state.parameters.len())?;
@@ -129,7 +132,12 @@ impl<O: Objective> Trainer<O> {
             return Err(Error::NotFinite { what, value: f64::from(state.parameters[i]), hint: "" });
         }
         let (trial, gradient) = (state.clone(), vec![0.0; state.parameters.len()]);
-        Ok(Self { objective, groups, plan, step, state, trial, gradient, random, stopping, history })
+        // A plan may begin to average, or cease to, where a run goes on.
+        let average = plan.averaging.map(|_| {
+            let average = average.unwrap_or_else(|| state.parameters.clone());
+            [average.clone(), average]
+        });
+        Ok(Self { objective, groups, plan, step, state, trial, average, gradient, random, stopping, history })
     }
 
     /// Takes steps until the plan is done, the held-out bound stops gaining, or `observer` says stop.
@@ -187,6 +195,7 @@ impl<O: Objective> Trainer<O> {
             plan: self.plan.clone(),
             groups: self.groups.clone(),
             state: self.state.clone(),
+            average: self.average.as_ref().map(|[average, _]| average.clone()),
             stopping: self.stopping.clone(),
             history: self.history.clone(),
             random: self.random.clone(),
@@ -199,12 +208,17 @@ impl<O: Objective> Trainer<O> {
     pub fn outcome(&self) -> Outcome {
         let best = self.stopping.best.as_ref();
         Outcome {
-            parameters: best.map_or(&self.state.parameters, |best| &best.parameters).clone(),
+            parameters: best.map_or(self.learned(), |best| &best.parameters).to_vec(),
             status: self.status(),
             step: self.step,
             best_validation: best.map(|best| best.bound),
             history: self.history.clone(),
         }
+    }
+
+    /// What is learned as it stands: the average, or the parameters.
+    fn learned(&self) -> &[f32] {
+        self.average.as_ref().map_or(&self.state.parameters, |[average, _]| average)
     }
 
     fn status(&self) -> RunEnd {
@@ -224,13 +238,18 @@ impl<O: Objective> Trainer<O> {
         let settings = self.plan.adam_step(step);
         self.state.step_into(&mut self.trial, &self.gradient, &self.groups, &settings);
         self.objective.finish_step(&mut self.trial.parameters, step);
-        for (place, factor) in self.objective.change_units(&mut self.trial.parameters, step)? {
+        let changed = self.objective.change_units(&mut self.trial.parameters, step)?;
+        for &(place, factor) in &changed {
             self.trial.change_unit(place, factor);
         }
         self.require_finite(&self.trial.parameters, step, f32::is_finite)?;
+        self.prepare_average(step, changed.is_empty());
         let validation = self.held_out_bound(step)?;
 
         std::mem::swap(&mut self.state, &mut self.trial);
+        if let Some(averages) = &mut self.average {
+            averages.swap(0, 1);
+        }
         self.random = random;
         self.step = step;
         self.note(&report, validation);
@@ -294,11 +313,21 @@ impl<O: Objective> Trainer<O> {
         self.groups.iter().find(broken)
     }
 
+    /// The average after a step: young in the first steps, and anew where units change.
+    fn prepare_average(&mut self, step: u64, goes_on: bool) {
+        if let (Some(kept), Some([now, next])) = (self.plan.averaging, &mut self.average) {
+            let young = step as f64 / (step as f64 + 9.0);
+            let kept = if goes_on { kept.min(young) } else { 0.0 };
+            adam::average_into(next, now, &self.trial.parameters, kept);
+        }
+    }
+
     fn held_out_bound(&mut self, step: u64) -> Result<Option<f64>> {
         if !self.plan.stopping.is_due(step, self.plan.steps) {
             return Ok(None);
         }
-        match self.objective.validate(&self.trial.parameters)? {
+        let learned = self.average.as_ref().map_or(&self.trial.parameters, |[_, next]| next);
+        match self.objective.validate(learned)? {
             Some(bound) if !bound.is_finite() => Err(diverged(step, "the held-out bound".into())),
             bound => Ok(bound),
         }
@@ -307,7 +336,8 @@ impl<O: Objective> Trainer<O> {
     fn note(&mut self, report: &StepReport, validation: Option<f64>) {
         self.history.record_step(StepRecord::new(self.step, report));
         if let Some(bound) = validation {
-            self.stopping.observe(&self.plan.stopping, self.step, bound, &self.state.parameters);
+            let learned = self.average.as_ref().map_or(&self.state.parameters, |[average, _]| average);
+            self.stopping.observe(&self.plan.stopping, self.step, bound, learned);
             self.history.record_validation(ValidationRecord { step: self.step, bound });
         }
     }

@@ -143,3 +143,56 @@ fn unusable_starts_are_refused() {
     let bad = TrainingPlan { beta2: 1.0, ..plan(1) };
     assert!(matches!(start(vec![0.0; 3], bad), Some(Error::Setting { .. })));
 }
+
+/// w̄ ← a w̄ + (1 − a) w with a that grows to its height, over the parameters of the same run without averages.
+#[test]
+fn averages_are_those_of_the_parameters() {
+    let mut plain = Trainer::new(
+        NoisySquare { held_out: None, ..NoisySquare::new() },
+        vec![0.0; 3],
+        plan(60),
+        stream(7, 0),
+    )
+    .unwrap();
+    let averaging = TrainingPlan { averaging: Some(0.9), ..plan(60) };
+    let mut averaged = Trainer::new(
+        NoisySquare { held_out: None, ..NoisySquare::new() },
+        vec![0.0; 3],
+        averaging,
+        stream(7, 0),
+    )
+    .unwrap();
+    let mut expected = [0.0f64; 3];
+    for step in 1..=60 {
+        let one = &mut |_: &Progress| Control::Stop;
+        plain.run(one).unwrap();
+        let outcome = averaged.run(one).unwrap();
+        assert_eq!(averaged.parameters(), plain.parameters());
+        let kept = 0.9f64.min(f64::from(step) / (f64::from(step) + 9.0));
+        for (d, e) in expected.iter_mut().enumerate() {
+            *e = kept * *e + (1.0 - kept) * f64::from(plain.parameters()[d]);
+            assert!((f64::from(outcome.parameters[d]) - *e).abs() < 1e-5, "{step} {d}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_averages_resumes_to_the_same_bits_and_judges_averages() {
+    let averaging = || TrainingPlan { averaging: Some(0.8), ..plan(40) };
+    let mut whole = trainer(NoisySquare::new(), averaging());
+    let expected = whole.run(&mut go_on).unwrap();
+    let mut first = trainer(NoisySquare::new(), averaging());
+    let stop_at_17 = &mut |progress: &Progress| match progress.step {
+        17 => Control::Stop,
+        _ => Control::Continue,
+    };
+    first.run(stop_at_17).unwrap();
+    let bytes = first.checkpoint().to_bytes().unwrap();
+    let checkpoint = Checkpoint::from_bytes(&bytes).unwrap();
+    assert_eq!(checkpoint.to_bytes().unwrap(), bytes);
+    let mut second = Trainer::resume(NoisySquare::new(), checkpoint).unwrap();
+    assert_eq!(second.run(&mut go_on).unwrap(), expected);
+    assert_eq!(second.checkpoint().to_bytes().unwrap(), whole.checkpoint().to_bytes().unwrap());
+    let plain = trainer(NoisySquare::new(), plan(40)).run(&mut go_on).unwrap();
+    assert_ne!(plain.best_validation, expected.best_validation);
+}

@@ -61,6 +61,8 @@ struct StoredArchitecture {
     front: Option<Front>,
     #[serde(default)]
     clock: Option<Clock>,
+    #[serde(default)]
+    temperature: Option<f64>,
     base: Value,
     roles: Vec<(String, Role)>,
     network: Network,
@@ -239,9 +241,9 @@ impl<'a> CompanionRecord<&'a Architecture> {
 }
 
 fn read_architecture(kind: &str, stored: StoredArchitecture, kinds: &Kinds) -> Result<Architecture> {
-    let StoredArchitecture { front, clock, base, roles, network } = stored;
+    let StoredArchitecture { front, clock, temperature, base, roles, network } = stored;
     match kinds.read(kind, base) {
-        Some(Ok(base)) => Ok(Architecture { front, clock, base, roles, network }),
+        Some(Ok(base)) => Ok(Architecture { front, clock, temperature, base, roles, network }),
         Some(Err(error)) => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} ({error}); {RESTORE}"))),
         None => {
             let known = kinds.names().join(", ");

@@ -17,6 +17,10 @@ pub struct Architecture {
     /// The clock beside the inputs, if there is one: its functions are the last inputs of the base model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+    /// Temperature τ of the likelihood where codes are inferred, below 1 where outputs are less independent than the model says; `None`
+    /// for 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
     /// The base model.
     pub base: Base,
     /// Roles that differ from the base model's defaults, by block name.
@@ -37,7 +41,7 @@ impl Architecture {
             skip: Skip::None,
             d_out: adapted_len(&base, &[]),
         };
-        Self { front: None, clock: None, base, roles: vec![], network }
+        Self { front: None, clock: None, temperature: None, base, roles: vec![], network }
     }
 
     /// One system for all sequences: no code, and every block that a code would adapt is shared.
@@ -59,6 +63,13 @@ impl Architecture {
     #[must_use]
     pub fn clocked(mut self, clock: Clock) -> Self {
         self.clock = Some(clock);
+        self
+    }
+
+    /// Lets the likelihood count τ times where codes are inferred, as it did where the model was learned.
+    #[must_use]
+    pub fn tempered(mut self, temperature: f64) -> Self {
+        self.temperature = (temperature != 1.0).then_some(temperature);
         self
     }
 
@@ -133,6 +144,9 @@ impl Architecture {
         self.base.validate()?;
         self.check_front()?;
         self.check_clock()?;
+        if let Some(found) = self.temperature.filter(|tau| !(tau.is_finite() && *tau > 0.0)) {
+            return Err(Error::setting("temperature", format!("found {found}; expected above 0")));
+        }
         if let Some(l) = self.network.hidden.iter().position(|h| h.width == 0) {
             return Err(Error::setting("hidden", format!("layer {} has no units", l + 1)));
         }

@@ -374,6 +374,7 @@ impl Fitting {
         let parts = &self.parts[task.fold];
         let data = CourseData {
             family: parts.pieces.clone(),
+            cut_from: (choices.jitter > 0).then(|| parts.cut_from()),
             held_out: parts.held_out_pieces.clone().filter(|_| choices.patience > 0),
             seed: self.seed_of(task),
         };

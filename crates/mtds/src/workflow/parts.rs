@@ -1,9 +1,9 @@
 //! The family, divided by sequence.
 
 use crate::Result;
-use crate::family::{Family, SplitPlan, Strata};
+use crate::family::{Family, Origin, SplitPlan, Strata};
 use crate::infer::GaussianMixture;
-use crate::learn::Choices;
+use crate::learn::{Choices, CutFrom};
 
 /// The family, divided by sequence.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ pub(super) struct Parts {
     pub(super) held_out_pieces: Option<Family>,
     /// Numbers of the training sequences in the family, and of the held-out ones.
     pub(super) numbers: [Vec<usize>; 2],
-    /// The training sequence that each piece comes from, and likewise of held-out ones.
-    pieces_of: [Vec<usize>; 2],
+    /// The training sequence that each piece comes from, and its first step there; likewise of held-out ones.
+    pieces_of: [Vec<Origin>; 2],
 }
 
 impl Parts {
@@ -40,13 +40,13 @@ impl Parts {
         let training = family.subset(&split.train)?;
         let (held_out, apart) = (part(&split.validation)?, part(&split.test)?);
         let cut = |family: &Family| match choices.segments() {
-            None => Ok((family.clone(), (0..family.n_seq()).collect())),
-            Some(segments) => segments.cut(family).map(|cut| {
-                let piece_of = cut.origins.iter().map(|origin| origin.sequence).collect();
-                (cut.family, piece_of)
-            }),
+            None => {
+                let whole = (0..family.n_seq()).map(|sequence| Origin { sequence, start: 0 });
+                Ok((family.clone(), whole.collect()))
+            }
+            Some(segments) => segments.cut(family).map(|cut| (cut.family, cut.origins)),
         };
-        let (pieces, piece_of): (Family, Vec<usize>) = cut(&training)?;
+        let (pieces, piece_of): (Family, Vec<Origin>) = cut(&training)?;
         let (held_out_pieces, held_out_of) = held_out.as_ref().map(cut).transpose()?.unzip();
         Ok(Self {
             pieces,
@@ -71,6 +71,11 @@ impl Parts {
         ])
     }
 
+    /// The training sequences, and where the pieces were cut from them.
+    pub(super) fn cut_from(&self) -> CutFrom {
+        CutFrom { family: self.training.clone(), origins: self.pieces_of[0].clone() }
+    }
+
     /// Sequences that forecasts are judged by: those that decided least.
     pub(super) fn judges(&self) -> Option<&Family> {
         self.apart.as_ref().or(self.held_out.as_ref())
@@ -88,12 +93,12 @@ pub(super) type Known = [Vec<Option<GaussianMixture>>; 2];
 
 fn gathered(
     pieces: &[Option<GaussianMixture>],
-    piece_of: &[usize],
+    piece_of: &[Origin],
     n_seq: usize,
 ) -> Result<Vec<Option<GaussianMixture>>> {
     let mut by_member = vec![vec![]; n_seq];
-    for (piece, &member) in pieces.iter().zip(piece_of) {
-        by_member[member].extend(piece.as_ref().map(|code| (1.0, code)));
+    for (piece, origin) in pieces.iter().zip(piece_of) {
+        by_member[origin.sequence].extend(piece.as_ref().map(|code| (1.0, code)));
     }
     let one = |codes: &Vec<(f64, &GaussianMixture)>| match &codes[..] {
         [] => Ok(None),

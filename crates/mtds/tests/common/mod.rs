@@ -153,6 +153,6 @@ pub fn learn_from_prior(
         start: StartRule::Prior(Box::new(PriorStart { objective, plan })),
         refine: RefineRule::None,
     };
-    let data = CourseData { family: family.clone(), held_out: None, seed };
+    let data = CourseData { family: family.clone(), cut_from: None, held_out: None, seed };
     Learner::new(course, spec, data).unwrap().finish(&mut |_| Control::Continue).unwrap().model
 }

@@ -13,10 +13,11 @@ use mtds::random::{Stream, stream};
 use mtds_data::directory::read_file;
 use mtds_data::{Columns, TimeAxis, write_family};
 use mtds_mocap::clip::ClipSettings;
-use mtds_mocap::features::{self, FeatureSettings, StyleLeak, style_leak};
+use mtds_mocap::features::{self, FeatureSettings, Features, StyleLeak, style_leak};
 use mtds_mocap::signal::FPS;
 use mtds_report::text::{Align, TextTable, seconds};
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,8 +27,8 @@ use std::time::Instant;
 const EXAMPLES: &str = "Examples:
   mtds mocap prepare walks -o walks.parquet
       all BVH files below the folder `walks` as one family; the folder of a file is its style
-  mtds mocap prepare walks -o same-size.csv.gz --legs 0.85
-      bodies scaled to legs of 85 cm, as compressed text
+  mtds mocap prepare walks -o same-size.csv.gz --legs 0.85 --no-mirror
+      bodies scaled to legs of 85 cm, clips alone, as compressed text
 ";
 
 /// Which files, and what is done to them.
@@ -55,6 +56,15 @@ pub struct Prepare {
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     #[arg(value_parser = within(0.0..=3600.0, "seconds from 0 to 3600", "0.5"))]
     pub trim: f64,
+
+    /// Leave out mirror images, which are added as clips `NAME~mirrored` to what is learned from: all clips, or those of the split
+    /// `train`
+    #[arg(long)]
+    pub no_mirror: bool,
+
+    /// Keep the 12 inputs that say where north is, as the paper has them
+    #[arg(long)]
+    pub heading: bool,
 
     /// Rules of your own for skeletons that are not known, as JSON
     #[arg(long, value_name = "FILE")]
@@ -84,19 +94,27 @@ impl Prepare {
         };
         let takes = read_all(&self.folder, &settings)?;
         takes.say_failures(&self.common);
-        let family = family_of(&takes.takes)?;
+        let is_learned = |take: &Take| splits.get(&take.file).is_none_or(|split| split == "train");
+        let mirrored = takes.takes.iter().filter(|take| !self.no_mirror && is_learned(take));
+        let mirrored = mirrored.map(|take| Sample::mirrored(take, &settings)).collect::<Result<Vec<_>>>()?;
+        let samples: Vec<Sample> = takes.takes.iter().map(Sample::of).chain(mirrored).collect();
+        let family = family_of(&samples, self.heading)?;
         let mut written = vec![self.out.clone()];
-        write_with_side(&self.out, &family, &takes.takes, &splits)?;
+        write_with_side(&self.out, &family, &samples, &splits)?;
         for split in names_of(&splits) {
-            written.extend(write_split(&self.out, &family, &takes.takes, (&split, &splits))?);
+            written.extend(write_split(&self.out, &family, &samples, (&split, &splits))?);
         }
+        let n_mirrored = samples.len() - takes.takes.len();
         let findings = Findings::of(&takes);
         let report = path_beside(&self.out, "report.md");
         write_whole(&report, report_text(&self.folder, &takes, &findings).as_bytes())?;
         written.extend([path_beside(&self.out, "mocap.json"), report]);
-        let leaks = leaks(&family, self.common.seed());
+        // Mirror images would tell a classifier what is held out.
+        let originals = family.subset(&(0..takes.takes.len()).collect::<Vec<_>>())?;
+        let leaks = leaks(&originals, self.common.seed());
         let secs = started.elapsed().as_secs_f64();
-        let prepared = Prepared { takes, family, findings, splits, written, leaks, secs };
+        drop(samples);
+        let prepared = Prepared { takes, n_mirrored, family, findings, splits, written, leaks, secs };
         self.common.print(stdout, || prepared.text(), || prepared.document())
     }
 }
@@ -132,10 +150,29 @@ fn splits(text: &str) -> Result<HashMap<String, String>> {
     Ok(found)
 }
 
-/// The takes as one family; columns are named so that every verb finds outputs and inputs.
-fn family_of(takes: &[Take]) -> Result<Family> {
-    let sequences = takes.iter().map(|take| take.clip.features.to_sequence(&take.id, &take.style));
+/// A sequence of the family: a take, or its mirror image.
+struct Sample<'a> {
+    take: &'a Take,
+    id: String,
+    features: Cow<'a, Features>,
+}
+
+impl<'a> Sample<'a> {
+    fn of(take: &'a Take) -> Self {
+        Self { take, id: take.id.clone(), features: Cow::Borrowed(&take.clip.features) }
+    }
+
+    fn mirrored(take: &'a Take, settings: &ClipSettings) -> Result<Self> {
+        let features = take.clip.mirrored(settings).with_context(|| take.file.clone())?;
+        Ok(Self { take, id: format!("{}~mirrored", take.id), features: Cow::Owned(features) })
+    }
+}
+
+/// The samples as one family; columns are named so that every verb finds outputs and inputs.
+fn family_of(samples: &[Sample], heading: bool) -> Result<Family> {
+    let sequences = samples.iter().map(|sample| sample.features.to_sequence(&sample.id, &sample.take.style));
     let family = features::family(sequences.collect::<Result<_, _>>()?)?;
+    let family = if heading { family } else { features::without_heading(&family)? };
     let named = |letter: char, names: &[String]| -> Vec<String> {
         names.iter().map(|name| format!("{letter}_{name}")).collect()
     };
@@ -146,37 +183,37 @@ fn family_of(takes: &[Take]) -> Result<Family> {
 fn write_with_side(
     out: &Path,
     family: &Family,
-    takes: &[Take],
+    samples: &[Sample],
     splits: &HashMap<String, String>,
 ) -> Result<()> {
     write_family(out, family, &Columns::of(family), &TimeAxis::counted(family.n_seq()))?;
-    let start = |take: &Take| {
+    let start = |sample: &Sample| {
         let start = SideClip {
-            file: take.file.clone(),
-            split: splits.get(&take.file).cloned(),
-            start: take.clip.features.outputs.start,
-            leg_m: take.clip.map.leg_m,
+            file: sample.take.file.clone(),
+            split: splits.get(&sample.take.file).cloned(),
+            start: sample.features.outputs.start,
+            leg_m: sample.take.clip.map.leg_m,
         };
-        (take.id.clone(), start)
+        (sample.id.clone(), start)
     };
-    let is_in = |take: &&Take| family.index_of(&take.id).is_ok();
-    Side::new(FPS, takes.iter().filter(is_in).map(start).collect()).write(out)
+    let is_in = |sample: &&Sample| family.index_of(&sample.id).is_ok();
+    Side::new(FPS, samples.iter().filter(is_in).map(start).collect()).write(out)
 }
 
 /// Writes the sequences of one split; none where no file of it is there.
 fn write_split(
     whole: &Path,
     family: &Family,
-    takes: &[Take],
+    samples: &[Sample],
     (split, splits): (&str, &HashMap<String, String>),
 ) -> Result<Option<PathBuf>> {
-    let is_in = |take: &Take| splits.get(&take.file).is_some_and(|own| own == split);
-    let places: Vec<usize> = (0..takes.len()).filter(|&place| is_in(&takes[place])).collect();
+    let is_in = |sample: &Sample| splits.get(&sample.take.file).is_some_and(|own| own == split);
+    let places: Vec<usize> = (0..samples.len()).filter(|&place| is_in(&samples[place])).collect();
     if places.is_empty() {
         return Ok(None);
     }
     let out = path_of_split(whole, split);
-    write_with_side(&out, &family.subset(&places)?, takes, splits)?;
+    write_with_side(&out, &family.subset(&places)?, samples, splits)?;
     Ok(Some(out))
 }
 
@@ -194,6 +231,7 @@ fn leaks(family: &Family, seed: u64) -> Option<[StyleLeak; 2]> {
 /// All that is told.
 struct Prepared {
     takes: Takes,
+    n_mirrored: usize,
     family: Family,
     findings: Findings,
     splits: HashMap<String, String>,
@@ -237,7 +275,11 @@ impl Prepared {
         }
         text += &format!("\n{}", self.findings.table());
         let (n_clips, n_out) = (self.takes.takes.len(), self.takes.failures.len());
-        text += &format!("\n{n_clips} files prepared, {n_out} left out, in {}\n", seconds(self.secs));
+        text += &format!("\n{n_clips} files prepared, {n_out} left out, in {}", seconds(self.secs));
+        text += &match self.n_mirrored {
+            0 => "\n".to_owned(),
+            n => format!("; {n} mirror images beside them\n"),
+        };
         self.written.iter().for_each(|path| text += &format!("{}\n", path.display()));
         text
     }
@@ -256,6 +298,7 @@ impl Prepared {
             "version": env!("CARGO_PKG_VERSION"),
             "files": self.written,
             "n_seq": self.family.n_seq(),
+            "n_mirrored": self.n_mirrored,
             "fingerprint": self.family.fingerprint(),
             "secs": self.secs,
             "leak": self.leaks,

@@ -203,7 +203,7 @@ fn course(start: StartRule, refine: &Refine) -> Course {
 }
 
 fn data(training: &TrainingSet, seed: u64) -> CourseData {
-    CourseData { family: training.family().clone(), held_out: None, seed }
+    CourseData { family: training.family().clone(), cut_from: None, held_out: None, seed }
 }
 
 fn spec(skip: Skip) -> Architecture {

@@ -268,7 +268,7 @@ impl Objective for AdaptedObjective {
     ) -> Result<StepReport> {
         let found = self.step(parameters, gradient, random.random());
         let n_seq = self.batch.n_seq() as f64;
-        let penalty = self.noise.penalise(parameters, gradient, step, n_seq);
+        let penalty = self.noise.penalise(parameters, gradient, step, (n_seq, 1.0));
         let total: f64 = found.log_evidence.iter().sum();
         Ok(StepReport {
             loss: penalty - total / n_seq,

@@ -1,13 +1,13 @@
 //! From settings to an architecture and a course of learning.
 
-use super::{Beginning, Choices, LearnRule};
+use super::{Beginning, Choices, LearnRule, RateRule, Recipe};
 use crate::base::{Base, BaseName};
 use crate::family::SegmentPlan;
 use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
 use crate::infer::{NoiseBelief, Online};
 use crate::learn::{
     Adapted, Course, CurvesStart, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine,
-    RefineRule, Schedule, StartRule, StoppingRule, TrainingPlan,
+    RefineRule, ResponsesStart, Schedule, StartRule, StoppingRule, TrainingPlan,
 };
 use crate::system::{Architecture, Clock};
 use crate::{Error, Result};
@@ -16,8 +16,8 @@ use crate::{Error, Result};
 const FIRST_LOG_NOISE: f64 = 0.5;
 /// Learning rate of a start from the prior.
 const START_RATE: f64 = 2e-3;
-/// Longest gradient.
-const CLIP: f64 = 10.0;
+/// Steps between updates of a motion: half a second of a walk.
+const MOTION_UPDATES: usize = 16;
 /// Part of the way to the residuals' size that s goes in a step.
 const DAMPING: f64 = 0.02;
 /// Part of the refinement after which s may be as small as it likes.
@@ -77,7 +77,8 @@ impl Choices {
         let spec = Architecture::new(base, self.code)
             .features(features)
             .hidden(&self.hidden, Activation::Tanh)
-            .skip(skip);
+            .skip(skip)
+            .tempered(self.temperature);
         blocks.into_iter().fold(spec, |spec, block| {
             let listed = |names: &[String]| names.iter().any(|name| name == block.name);
             match (listed(&self.adapt), listed(&self.share), &block.role) {
@@ -104,6 +105,7 @@ impl Choices {
                 ..RandomEffects::default()
             }),
             Beginning::Curves => StartRule::Curves(CurvesStart::default()),
+            Beginning::Responses => StartRule::Responses(ResponsesStart { std_dev: self.first_std_dev() }),
             Beginning::None => StartRule::None,
         };
         let refine = match self.learn {
@@ -129,7 +131,8 @@ impl Choices {
     #[must_use]
     pub fn online(&self) -> Online {
         let noise = NoiseBelief::Uncertain { mean: self.noise_shift, std_dev: self.noise_spread };
-        Online { noise, ..Online::default() }
+        let every = if self.recipe == Recipe::Usual { Online::default().every } else { MOTION_UPDATES };
+        Online { noise, every, ..Online::default() }
     }
 
     fn prior_start(&self) -> Result<StartRule> {
@@ -145,7 +148,7 @@ impl Choices {
         let plan = TrainingPlan {
             steps,
             learning_rate: Schedule::constant(START_RATE)?,
-            clip_norm: Some(CLIP),
+            clip_norm: Some(self.clip),
             ..TrainingPlan::default()
         };
         Ok(StartRule::Prior(Box::new(PriorStart { objective, plan })))
@@ -175,7 +178,8 @@ impl Choices {
         Ok(TrainingPlan {
             steps: self.refine_steps,
             learning_rate: self.refine_rate()?,
-            clip_norm: Some(CLIP),
+            clip_norm: Some(self.clip),
+            averaging: (self.averaging > 0.0).then_some(self.averaging),
             stopping: StoppingRule {
                 every: (self.refine_steps / CHECKS).max(25),
                 patience: (self.patience > 0).then_some(self.patience),
@@ -185,9 +189,12 @@ impl Choices {
         })
     }
 
-    /// A short rise, then down along half a wave.
+    /// A short rise, then down along half a wave; or the same throughout.
     fn refine_rate(&self) -> Result<Schedule> {
         let (steps, rate) = (self.refine_steps, self.learning_rate);
+        if self.schedule == RateRule::Constant {
+            return Schedule::constant(rate);
+        }
         let warm = 300.min(steps / 4);
         let points = match warm {
             0 | 1 => vec![(1, rate)],

@@ -55,10 +55,10 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> bool {
 
 fn asks_for_structure(w: &Wishes) -> bool {
     let Wishes { base, code, state, front, clock, residual, hidden, adapt, share, fix, .. } = w;
-    let Wishes { scaling, segment, learn, start, start_steps, particles, refine_steps, .. } = w;
+    let Wishes { scaling, segment, jitter, learn, start, start_steps, particles, refine_steps, .. } = w;
     let Wishes { minibatch, amortised, hard_steps, temperature, window, prior, prior_std, .. } = w;
     let names = adapt.is_some() || share.is_some() || fix.is_some() || base.is_some() || hidden.is_some();
-    let sizes = [code, state, front, clock, segment, particles, minibatch, amortised, window];
+    let sizes = [code, state, front, clock, segment, jitter, particles, minibatch, amortised, window];
     let steps = [start_steps, refine_steps, hard_steps];
     names
         || sizes.iter().any(|size| size.is_some())

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::family::{Family, Inputs, Signal};
+use crate::family::{Family, Inputs, Phase, Signal};
 
 /// What the inputs of a family do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,8 @@ pub struct Facts {
     pub zero_inputs: f64,
     /// Share of the outputs that are missing.
     pub missing: f64,
+    /// Whether inputs tell the phase of a cycle, by their names.
+    pub cycle: bool,
 }
 
 impl Facts {
@@ -67,6 +69,7 @@ impl Facts {
             },
             zero_inputs: values().filter(|u| **u == 0.0).count() as f64 / values().count().max(1) as f64,
             missing: 1.0 - family.n_observed() as f64 / n_values as f64,
+            cycle: Phase::of(family.input_names()).is_some(),
         }
     }
 }

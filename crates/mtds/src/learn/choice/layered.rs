@@ -28,8 +28,10 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> usize {
     let bottleneck = by.fill("bottleneck", &mut w.bottleneck, (width, why));
     let skip = by.fill("front_skip", &mut w.front_skip, (false, or("all goes through the bottleneck")));
     by.fill("front_seed", &mut w.front_seed, (0, or("it begins at zero")));
+    by.fill("unscored", &mut w.unscored, (0, or("every step is scored")));
     let rate = if is_there { 0.3 } else { 1.0 };
     by.fill("front_rate", &mut w.front_rate, (rate, or("slower than the rest: the code comes to tell more")));
+    by.fill("front_l2", &mut w.front_l2, (0.0, or("its bottleneck is narrow enough")));
     let functions = match is_there {
         true => (0, "the network before the base model has a memory"),
         false => clock(w, facts),
@@ -61,6 +63,7 @@ impl Choices {
             ("bottleneck", self.bottleneck, 1024),
             ("front_skip", usize::from(self.front_skip), 1),
             ("front_seed", self.front_seed, facts.median_time.saturating_sub(1)),
+            ("unscored", self.unscored, self.shortest(facts).saturating_sub(1)),
         ] {
             if !is_there && found > 0 {
                 let why = format!("found {found}, but {UNUSED}; ask for one by `front`, too");
@@ -85,6 +88,13 @@ impl Choices {
             let why = format!("found {}; expected above 0, at most 100", self.front_rate);
             return Err(Error::setting("front_rate", why));
         }
+        if !is_there && self.front_l2 != 0.0 {
+            let why = format!("found {}, but {UNUSED}; ask for one by `front`, too", self.front_l2);
+            return Err(Error::setting("front_l2", why));
+        }
+        if !(self.front_l2.is_finite() && self.front_l2 >= 0.0) {
+            return Err(Error::setting("front_l2", format!("found {}; expected 0 or more", self.front_l2)));
+        }
         let most = facts.max_time.saturating_sub(1).min(64);
         if self.clock > 0 && (is_there || self.segment > 0 || self.clock > most) {
             let why = match (is_there, self.segment > 0) {
@@ -105,6 +115,11 @@ impl Choices {
         Ok(())
     }
 
+    /// Steps of a usual sequence or segment.
+    fn shortest(&self, facts: &Facts) -> usize {
+        if self.segment > 0 { self.segment.min(facts.median_time) } else { facts.median_time }
+    }
+
     /// The front for inputs and outputs of these widths, if there is one.
     #[must_use]
     pub fn front(&self, d_input: usize, d_obs: usize) -> Option<Front> {
@@ -113,6 +128,7 @@ impl Choices {
             steps => FrontStart::Encoded { steps, d_obs },
         };
         let skip = if self.front_skip { InputSkip::Inputs } else { InputSkip::None };
-        (self.front > 0).then(|| Front { skip, start, ..Front::new(d_input, self.front, self.bottleneck) })
+        let front = Front::new(d_input, self.front, self.bottleneck);
+        (self.front > 0).then_some(Front { skip, start, unscored: self.unscored, ..front })
     }
 }

@@ -12,6 +12,9 @@ mod compare;
 mod facts;
 mod layered;
 mod new_members;
+mod recipe;
+#[cfg(test)]
+mod recipe_tests;
 mod roles;
 mod rules;
 #[cfg(test)]
@@ -22,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use compare::Structure;
 pub use facts::{Facts, Stimulus};
+pub use recipe::Recipe;
 pub use roles::REST;
 
 use super::{PriorRule, ScalingRule};
@@ -36,6 +40,8 @@ pub enum Beginning {
     Effects,
     /// From principal components of the members' curves: where they begin together, and a clock tells how old they are.
     Curves,
+    /// From codes that tell how the outputs of each sequence or segment follow its inputs.
+    Responses,
     /// From the model as it was drawn.
     None,
 }
@@ -50,6 +56,16 @@ pub enum LearnRule {
     Elbo,
     /// The importance-weighted bound, likewise.
     Iwae,
+}
+
+/// How the learning rate goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateRule {
+    /// A short rise, then down along half a wave.
+    Cosine,
+    /// The same at every step.
+    Constant,
 }
 
 /// Two structures of the same keys, one with every key optional.
@@ -123,6 +139,8 @@ macro_rules! keys {
 keys! {
     /// What kind of system the members share: lds, kalman, rnn, ornn, gru, layered or pd.
     Usual base: String,
+    /// Settings to begin with: usual, motion (many outputs that follow inputs with a phase) or paper (the motion model of Bird & Williams).
+    Usual recipe: Recipe,
     /// In how many ways members may differ: length of the code of a member.
     Usual code: usize,
     /// How much a member remembers from step to step: size of the state.
@@ -141,8 +159,12 @@ keys! {
     Layered front_skip: bool = "true",
     /// First steps whose outputs tell where the network begins, and are not scored; 0 for a start at zero.
     Layered front_seed: usize,
+    /// First steps of a sequence or segment that are not scored, in which that network finds its state.
+    Layered unscored: usize,
     /// Factor on the learning rate of that network.
     Layered front_rate: f64,
+    /// Weight decay of that network, as l2 of the generator.
+    Layered front_l2: f64,
     /// Smooth functions of the time since a sequence began, as inputs whose effect the code adapts: where members begin together; 0 for none.
     Usual clock: usize,
     /// Let a recurrent base model emit changes, which add up to the outputs.
@@ -161,13 +183,16 @@ keys! {
     Learning segment: usize,
     /// Steps that a segment shares with the one before it; 0 where sequences are whole.
     Learning overlap: usize,
+    /// Steps by which a segment may begin sooner or later, anew whenever it is learned from (elbo and iwae); 0 for none.
+    Learning jitter: usize,
     /// Share of the sequences that is held out to decide when to stop.
     Learning validation: f64,
     /// Share of the sequences that is kept apart to choose the length of the code by.
     Learning selection: f64,
     /// What learning maximises: mco (Monte-Carlo objective), elbo (evidence lower bound) or iwae (importance-weighted bound).
     Learning learn: LearnRule,
-    /// How learning begins: prior (many sequences), effects (few), curves (that begin together), none (elbo and iwae).
+    /// How learning begins: prior (many sequences), effects (few), curves (that begin together), responses (codes by how outputs follow
+    /// inputs), none (elbo and iwae).
     Learning start: Beginning,
     /// Steps of the start; 0 without one.
     Learning start_steps: u64,
@@ -183,18 +208,28 @@ keys! {
     Variational minibatch: usize,
     /// First steps of elbo and iwae without divergence and with sharp beliefs: against collapse; 0 for none.
     Variational hard_steps: u64,
+    /// Deviation of every code in these steps.
+    Variational hard_std: f64,
     /// Steps over which elbo and iwae let the weight of the divergence (KL) rise to 1.
     Variational kl_warmup: u64,
     /// Temperature of the likelihood in elbo and iwae: below 1 where outputs are less independent than the model says.
     Variational temperature: f64,
     /// Learn a network that reads a sequence and says its code, with these units in each direction; 0 for a belief per sequence.
     Variational amortised: usize = "32",
+    /// Factor on the learning rate of beliefs about codes.
+    Variational code_rate: f64,
     /// Steps over which gradients of elbo and iwae flow back; 0 for whole sequences.
     Variational window: usize,
     /// Noise s that learning never goes below, in standard deviations of an output.
     Learning least_noise: f64,
     /// Learning rate of the refinement at its height.
     Learning learning_rate: f64,
+    /// How the learning rate goes on: cosine (a short rise, then down) or constant.
+    Learning schedule: RateRule,
+    /// Longest gradient: longer ones are shortened to it.
+    Learning clip: f64,
+    /// Share of a running average of all weights that a step of the refinement keeps; the average is what is learned; 0 for none.
+    Learning averaging: f64,
     /// Weight decay of the generator: coefficient of ½ λ ‖W‖² / N.
     Learning l2: f64,
     /// Checks of the held-out bound without gain after which learning stops; 0 learns to the last step, whatever it says.

@@ -5,11 +5,13 @@
 //! they were there: N = 128 sequences of T = 80 steps with one output.
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
+use super::recipe::Preset;
 use super::roles::Roles;
 use super::{
-    Beginning, Choice, Choices, Facts, LearnRule, Stimulus, Structure, Wishes, approach, compare, layered,
-    new_members, variational,
+    Beginning, Choice, Choices, Facts, LearnRule, RateRule, Recipe, Stimulus, Structure, Wishes, approach,
+    compare, layered, new_members, recipe, variational,
 };
 use crate::base::{Base, BaseName};
 use crate::generator::{BlockSpec, Role};
@@ -32,29 +34,34 @@ const BEARABLE: f64 = 4.0;
 /// those of a filter.
 const TOGETHER: f64 = 9e10;
 const ROLLED_OUT: f64 = 0.4;
+/// Longest gradient.
+const CLIP: f64 = 10.0;
 /// Noise that learning never goes below, in deviations of an output.
 const LEAST_NOISE: f64 = 0.018;
 
 /// Keeps wishes, fills in choices, and notes the reasons.
 pub(super) struct Chooser {
     table: Vec<Choice>,
+    /// What a recipe says instead of the rules.
+    preset: Preset,
 }
 
 impl Chooser {
     /// The wish, or else what was found, which becomes the wish.
-    pub(super) fn fill<T: Clone + PartialEq + Serialize>(
+    pub(super) fn fill<T: Clone + PartialEq + Serialize + DeserializeOwned>(
         &mut self,
         key: &str,
         wished: &mut Option<T>,
         (found, why): (T, impl Into<String>),
     ) -> T {
+        let (found, why) = self.preset.of(key).unwrap_or_else(|| (found, why.into()));
         // A wish for what would be chosen anyway has the same reason, so that a replayed fit says the same.
         let asked = wished.as_ref().is_some_and(|wished| *wished != found);
         let value = wished.get_or_insert(found).clone();
         self.table.push(Choice {
             key: key.to_owned(),
             value: serde_json::to_value(&value).unwrap_or_default(),
-            why: if asked { "as asked".into() } else { why.into() },
+            why: if asked { "as asked".into() } else { why },
             asked,
         });
         value
@@ -88,11 +95,15 @@ impl Choices {
     /// [`Error::Setting`] for a wish that is out of range, with its key; [`Error::Unknown`] for a base model or a block that does
     /// not exist.
     pub fn resolve(wishes: &Wishes, facts: &Facts, own: Option<&Base>) -> Result<(Self, Vec<Choice>)> {
-        let (mut by, mut w) = (Chooser { table: vec![] }, wishes.clone());
+        let (mut by, mut w) = (Chooser { table: vec![], preset: Preset::default() }, wishes.clone());
         if let Some(own) = own {
             (w.base, w.state) = (Some(own.kind().to_owned()), Some(own.d_state()));
         }
+        let chosen = recipe::chosen(&w, facts);
+        let recipe = by.fill("recipe", &mut w.recipe, chosen);
+        by.preset = recipe.preset(&w, facts);
         let work = parts(&mut by, &mut w, facts);
+        recipe.decay(&mut by.preset, work.pieces);
         let driven = layered::fill(&mut by, &mut w, facts);
         let blocks = match own {
             Some(own) => own.blocks(),
@@ -116,6 +127,11 @@ impl Choices {
         let (steps, particles) = (self.start_steps, self.particles as u64);
         if self.start == Beginning::Curves && (self.learn == LearnRule::Mco || self.clock == 0) {
             let why = "found `curves`, which need a clock, and `elbo` or `iwae` as `learn`";
+            return Err(Error::setting("start", why));
+        }
+        let has_free_codes = self.learn != LearnRule::Mco && self.amortised == 0;
+        if self.start == Beginning::Responses && !has_free_codes {
+            let why = "found `responses`, which are first codes: they need `elbo` or `iwae` as `learn`, and `amortised` 0";
             return Err(Error::setting("start", why));
         }
         let is_there = matches!(self.start, Beginning::Prior | Beginning::Effects);
@@ -157,6 +173,10 @@ impl Choices {
         }
         require(self.hidden.len() <= 16, "hidden", &self.hidden.len(), "at most 16 layers")?;
         require(self.refine_steps >= 2, "refine_steps", &self.refine_steps, "2 or more")?;
+        let most = if self.learn == LearnRule::Mco { 0 } else { self.segment };
+        let expected =
+            format!("at most {most}: segments are moved by elbo and iwae, by no more than their length");
+        require(self.jitter <= most, "jitter", &self.jitter, &expected)?;
         let most = self.segment.saturating_sub(1);
         require(self.overlap <= most, "overlap", &self.overlap, &format!("at most {most}, below `segment`"))?;
         self.check_start()?;
@@ -170,6 +190,8 @@ impl Choices {
             ("learning_rate", self.learning_rate),
             ("effort", self.effort),
             ("budget", self.budget),
+            ("hard_std", self.hard_std),
+            ("code_rate", self.code_rate),
             ("prior_std", self.prior_std),
             ("noise_spread", self.noise_spread),
         ];
@@ -177,6 +199,13 @@ impl Choices {
             require(found > 0.0 && found <= 1e3, key, &found, "above 0, at most 1000")?;
         }
         require(self.l2.is_finite() && self.l2 >= 0.0, "l2", &self.l2, "0 or more")?;
+        require(self.clip > 0.0 && self.clip <= 1e9, "clip", &self.clip, "above 0, at most 1e9")?;
+        require(
+            (0.0..1.0).contains(&self.averaging),
+            "averaging",
+            &self.averaging,
+            "at least 0 and below 1",
+        )?;
         require(self.noise_shift.abs() <= 10.0, "noise_shift", &self.noise_shift, "-10 to 10")
     }
 }
@@ -191,6 +220,7 @@ fn parts(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> Work {
     let selection = by.fill("selection", &mut w.selection, (0.0, "no code length to choose"));
     let segment = by.fill("segment", &mut w.segment, segment(facts));
     let overlap = by.fill("overlap", &mut w.overlap, overlap(segment));
+    by.fill("jitter", &mut w.jitter, (0, "segments begin where they were cut"));
     let state = by.fill("state", &mut w.state, state(facts));
     let work = work(facts, (segment, overlap), state, (validation, selection));
     match base == approach::FILTERED {
@@ -216,7 +246,9 @@ fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &
     };
     let is_front = w.front.is_some_and(|units| units > 0);
     let is_clocked = w.clock.is_some_and(|functions| functions > 0);
+    let recipe = w.recipe.unwrap_or(Recipe::Usual);
     let roles = Roles::of(w, blocks, |block| match block.name {
+        name if recipe.role(name).is_some() => recipe.role(name).unwrap_or(Role::Shared),
         "feedthrough" if is_front => Role::Adapted, // D sees the bottleneck, as in the paper
         // Components of curves are the code's, what is left over has a state in common.
         "offset" | "feedthrough" if is_linear => Role::Adapted,
@@ -270,6 +302,9 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let why = "2 % of an output's deviation: closer is rarely real";
     by.fill("least_noise", &mut w.least_noise, (LEAST_NOISE, why));
     by.fill("learning_rate", &mut w.learning_rate, learning_rate(learn, start, (work.pieces, is_network)));
+    by.fill("schedule", &mut w.schedule, (RateRule::Cosine, "large steps first, small ones last"));
+    by.fill("clip", &mut w.clip, (CLIP, "as tried on oscillators"));
+    by.fill("averaging", &mut w.averaging, (0.0, "the last steps are small"));
     by.fill("l2", &mut w.l2, l2(start, work));
     by.fill("patience", &mut w.patience, (10, "a quarter of the checks without gain"));
 }
@@ -382,7 +417,7 @@ fn start(learn: LearnRule, work: &Work) -> (Beginning, String) {
 fn particles(start: Beginning, facts: &Facts, work: &Work) -> (usize, &'static str) {
     match (start, facts.own_inputs) {
         (Beginning::Effects, _) => (128, "independent restarts, of which the best goes on"),
-        (Beginning::None | Beginning::Curves, _) => (0, "there is no start by steps"),
+        (Beginning::None | Beginning::Curves | Beginning::Responses, _) => (0, "there is no start by steps"),
         (Beginning::Prior, false) => (2048, "one rollout serves every sequence"),
         (Beginning::Prior, true) => {
             let affordable = (16_384 / work.pieces.max(1)).next_power_of_two();
@@ -393,7 +428,9 @@ fn particles(start: Beginning, facts: &Facts, work: &Work) -> (usize, &'static s
 
 fn start_steps(start: Beginning, extent: Extent, cost: f64) -> (u64, String) {
     match start {
-        Beginning::None | Beginning::Curves => (0, "there is no start by steps".to_owned()),
+        Beginning::None | Beginning::Curves | Beginning::Responses => {
+            (0, "there is no start by steps".to_owned())
+        }
         Beginning::Effects => extent.steps(2500.0, cost),
         Beginning::Prior => extent.steps(2000.0, cost),
     }
@@ -464,7 +501,7 @@ fn learning_rate(
     match (start, pieces) {
         _ if is_network => (1e-2, "a network learns slowly, as tried on patients"),
         _ if learn == LearnRule::Elbo => (6e-3, "as tried on families with inputs of their own"),
-        (Beginning::Prior | Beginning::None, _) => (2e-3, "as tried on oscillators"),
+        (Beginning::Prior | Beginning::None | Beginning::Responses, _) => (2e-3, "as tried on oscillators"),
         (Beginning::Curves, _) => (1e-3, "small, to stay near the components that were found"),
         (Beginning::Effects, n) if n <= 4 => (3e-4, "small, to stay near the effects that were found"),
         (Beginning::Effects, _) => (6e-4, "small, to stay near the effects that were found"),

@@ -8,7 +8,7 @@ use crate::generator::Role;
 use crate::learn::{RefineRule, StartRule};
 use crate::{Error, System, random};
 
-fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Stimulus) -> Facts {
+pub(super) fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Stimulus) -> Facts {
     Facts {
         n_seq,
         max_time,
@@ -19,10 +19,11 @@ fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Stimulus) -> Facts 
         drive,
         zero_inputs: if drive == Stimulus::Impulse { 0.99 } else { 0.0 },
         missing: 0.0,
+        cycle: false,
     }
 }
 
-fn resolve(wishes: &Wishes, facts: &Facts) -> crate::Result<(Choices, Vec<Choice>)> {
+pub(super) fn resolve(wishes: &Wishes, facts: &Facts) -> crate::Result<(Choices, Vec<Choice>)> {
     Choices::resolve(wishes, facts, None)
 }
 

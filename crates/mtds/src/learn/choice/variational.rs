@@ -1,7 +1,7 @@
 //! Settings that variational learning alone has: the rules by which they follow, their ranges, and the stage made of them.
 
 use super::rules::Chooser;
-use super::{Beginning, Choices, LearnRule, Wishes};
+use super::{Beginning, Choices, LearnRule, Recipe, Wishes};
 use crate::base::Base;
 use crate::learn::elbo::{
     CodeSearch, Estimator, GroupRule, HardEnding, HardPhase, Variational, WeightedGradient,
@@ -41,6 +41,10 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, (start, s
         _ => (steps / 4, "a network finds out sooner what tells sequences apart"),
     };
     by.fill("hard_steps", &mut w.hard_steps, hard);
+    by.fill("hard_std", &mut w.hard_std, (HARD_STD_DEV, or("that of the published code of the paper")));
+    let rate = if is_mco || units > 0 { 1.0 } else { BELIEF_RATE };
+    let why = or("each belief sees one sequence, the generator all of them");
+    by.fill("code_rate", &mut w.code_rate, (rate, why));
     let warmup = if is_mco || start == Beginning::Curves { 0 } else { steps / 4 };
     let why = or("the divergence from the prior comes in once codes tell sequences apart");
     by.fill("kl_warmup", &mut w.kl_warmup, (warmup, why));
@@ -96,6 +100,15 @@ impl Choices {
                 return Err(Error::setting(key, format!("found {found}; expected at most {most}")));
             }
         }
+        if self.hard_steps == 0 && self.hard_std != HARD_STD_DEV {
+            let why = format!("found {}, but no hard steps; ask for `hard_steps`, too", self.hard_std);
+            return Err(Error::setting("hard_std", why));
+        }
+        if self.learn == LearnRule::Mco && self.code_rate != 1.0 {
+            let why =
+                format!("found {}, but {UNUSED}; ask for `elbo` or `iwae` as `learn`, too", self.code_rate);
+            return Err(Error::setting("code_rate", why));
+        }
         if !(self.temperature > 0.0 && self.temperature <= 10.0) {
             let why = format!("found {}; expected above 0, at most 10", self.temperature);
             return Err(Error::setting("temperature", why));
@@ -115,31 +128,41 @@ impl Choices {
             LearnRule::Elbo | LearnRule::Mco => Estimator::Elbo,
         };
         let ending = HardEnding::Rescaled;
-        let hard = HardPhase { steps: self.hard_steps, std_dev: HARD_STD_DEV, ending };
+        let hard = HardPhase { steps: self.hard_steps, std_dev: self.hard_std, ending };
         let half = self.refine_steps / 2;
         let (points, times) = SEARCH;
+        // Codes that tell sequences apart from the first step need no search, and large networks have no time for one.
+        let search = CodeSearch { every: (half / times).max(10), until: half, points };
         let usual = Variational::default();
         Ok(VariationalRefine {
             objective: Variational {
                 estimator,
                 draws: self.refine_particles,
                 batch: (self.minibatch > 0).then_some(self.minibatch),
+                jitter: self.jitter,
                 held_out_draws: self.held_out_draws(),
                 divergence_weight: self.warmup()?,
                 temperature: Schedule::constant(self.temperature)?,
                 hard: (self.hard_steps > 0).then_some(hard),
-                search: Some(CodeSearch { every: (half / times).max(10), until: half, points }),
+                search: (self.recipe == Recipe::Usual && self.start != Beginning::Responses)
+                    .then_some(search),
                 first_std_dev: FIRST_STD_DEV,
                 window: (self.window > 0).then_some(self.window),
                 noise: self.falling_noise()?,
                 rates: self.rates(base),
                 generator: GroupRule { rate: 1.0, l2: self.l2 },
-                beliefs: GroupRule { rate: if self.amortised > 0 { 1.0 } else { BELIEF_RATE }, l2: 0.0 },
+                front: GroupRule { rate: 1.0, l2: self.front_l2 },
+                beliefs: GroupRule { rate: self.code_rate, l2: 0.0 },
                 ..usual
             },
             plan: self.refine_plan()?,
             network: (self.amortised > 0).then_some(self.amortised),
         })
+    }
+
+    /// Deviation of the first beliefs.
+    pub(super) fn first_std_dev(&self) -> f64 {
+        if self.hard_steps > 0 { self.hard_std } else { FIRST_STD_DEV[1] }
     }
 
     /// Draws of the held-out bound.

@@ -1,8 +1,8 @@
 //! A course in progress: stages one after another, each with a trainer of its own.
 
 use super::{
-    Course, CourseCheckpoint, CourseData, Fitted, LearnedBeliefs, PriorStart, Refine, RefineRule, Stage,
-    StageRecord, StartRule, VariationalRefine, broken,
+    Course, CourseCheckpoint, CourseData, CutFrom, Fitted, LearnedBeliefs, PriorStart, Refine, RefineRule,
+    Stage, StageRecord, StartRule, VariationalRefine, broken,
 };
 use crate::infer::GaussianMixture;
 use crate::learn::elbo::{CodeUsage, VariationalObjective};
@@ -41,7 +41,7 @@ impl Learner {
         let first = first_model(&course, spec, &data)?;
         let running = match &course.start {
             StartRule::Effects(_) => Running::Effects,
-            StartRule::Curves(_) => Running::Effects,
+            StartRule::Curves(_) | StartRule::Responses(_) => Running::Effects,
             StartRule::Prior(start) => {
                 let parameters = first.parameters().to_vec();
                 let objective = prior_objective(start, &first, &data)?;
@@ -70,7 +70,12 @@ impl Learner {
     ) -> Result<Self> {
         let first = first_model(&course, spec, &data)?;
         let running = match (from.stage, &course.start, &course.refine, from.trainer) {
-            (Stage::Start, StartRule::Effects(_) | StartRule::Curves(_), _, None) => Running::Effects,
+            (
+                Stage::Start,
+                StartRule::Effects(_) | StartRule::Curves(_) | StartRule::Responses(_),
+                _,
+                None,
+            ) => Running::Effects,
             (Stage::Start, StartRule::Prior(start), _, Some(trainer)) => {
                 let objective = prior_objective(start, &first, &data)?;
                 Running::Prior(Box::new(Trainer::resume(objective, trainer)?))
@@ -160,6 +165,11 @@ impl Learner {
                             Some(best.proposals),
                             StageRecord::new(1, History::new(2)),
                         );
+                    }
+                    StartRule::Responses(responses) => {
+                        let codes = responses.codes(&self.first, &self.data.family)?;
+                        let record = StageRecord::new(1, History::new(2));
+                        return self.go_on(self.first.clone(), Some(codes), record);
                     }
                     _ => return Err(broken("it is of another way to learn")),
                 };
@@ -381,11 +391,16 @@ fn adapted(
 
 fn variational(refine: &VariationalRefine, model: System, data: &CourseData) -> Result<VariationalObjective> {
     let settings = refine.objective.clone();
-    match refine.network {
-        None => VariationalObjective::new(model, &data.family, data.held_out.as_ref(), settings),
+    let objective = match refine.network {
+        None => VariationalObjective::new(model, &data.family, data.held_out.as_ref(), settings)?,
         Some(units) => {
             let network = InferenceNetwork::for_model(&model, units)?;
-            VariationalObjective::amortised(model, (&data.family, data.held_out.as_ref()), settings, network)
+            let families = (&data.family, data.held_out.as_ref());
+            VariationalObjective::amortised(model, families, settings, network)?
         }
+    };
+    match &data.cut_from {
+        Some(CutFrom { family, origins }) => objective.cut_from(family, origins),
+        None => Ok(objective),
     }
 }

@@ -4,6 +4,7 @@
 //! start     prior         Algorithm 1, its noise coming down        steps, can be stopped
 //!           effects       random effects, principal axes            one piece
 //!           curves        principal components of members' curves   one piece
+//!           responses     principal components of how outputs follow inputs, as first codes   one piece
 //!           none          the model as it was drawn
 //! refine    adapted       proposals that follow each sequence       steps, can be stopped, watches held-out sequences
 //!           variational   beliefs learned with the model            likewise
@@ -18,10 +19,10 @@ use serde::{Deserialize, Serialize};
 use super::elbo::{CodeUsage, Variational};
 use super::{
     Adapted, Checkpoint, CurvesStart, History, LearnedNetwork, MonteCarlo, Outcome, RandomEffects,
-    ScalingRule, TrainingPlan,
+    ResponsesStart, ScalingRule, TrainingPlan,
 };
 use crate::Error;
-use crate::family::Family;
+use crate::family::{Family, Origin};
 use crate::system::System;
 
 pub use learner::Learner;
@@ -48,6 +49,8 @@ pub enum StartRule {
     Effects(RandomEffects),
     /// From principal components of the members' curves. The architecture needs a clock, and an affine path.
     Curves(CurvesStart),
+    /// From the model as it was drawn, with codes that tell how the outputs of each sequence follow its inputs.
+    Responses(ResponsesStart),
     /// Not at all: refinement begins with the model as it was drawn.
     None,
 }
@@ -124,10 +127,21 @@ pub struct StageRecord {
 pub struct CourseData {
     /// The training sequences, in data units.
     pub family: Family,
+    /// What they were cut from, where they are segments: needed to move them.
+    pub cut_from: Option<CutFrom>,
     /// Sequences whose bound decides when to stop.
     pub held_out: Option<Family>,
     /// Seed of all randomness.
     pub seed: u64,
+}
+
+/// What segments were cut from.
+#[derive(Clone, Debug)]
+pub struct CutFrom {
+    /// The sequences, whole, in data units.
+    pub family: Family,
+    /// Where each segment comes from.
+    pub origins: Vec<Origin>,
 }
 
 /// A learned system and how learning went.

@@ -3,7 +3,7 @@
 use super::checkpoint::MAGIC;
 use super::*;
 use crate::base::Lds;
-use crate::family::{Sequence, Signal};
+use crate::family::{SegmentPlan, Sequence, Signal};
 use crate::generator::{Activation, Skip};
 use crate::learn::elbo::{HardEnding, HardPhase, UsageStatus};
 use crate::learn::{Adapted, Control, NoiseRule, Progress, RunEnd, Schedule};
@@ -66,10 +66,50 @@ fn by_beliefs(start: StartRule, network: Option<usize>) -> Course {
     Course { refine: RefineRule::Variational(Box::new(stage)), ..base }
 }
 
+/// Beliefs that begin by responses, over segments that are moved, weights averaged.
+#[test]
+fn a_course_of_moved_segments_resumes_and_does_not_depend_on_threads() {
+    let whole = family(6);
+    let cut = SegmentPlan { length: 8, overlap: 4 }.cut(&whole).unwrap();
+    let Course { refine: RefineRule::Variational(mut stage), .. } = by_beliefs(StartRule::None, None) else {
+        panic!("beliefs")
+    };
+    (stage.objective.jitter, stage.objective.batch, stage.plan.averaging) = (3, Some(5), Some(0.9));
+    let start = StartRule::Responses(ResponsesStart { std_dev: 0.01 });
+    let course = Course { scaling: ScalingRule::Outputs, start, refine: RefineRule::Variational(stage) };
+    let cut_from = Some(CutFrom { family: whole, origins: cut.origins });
+    let data = CourseData { family: cut.family, cut_from, held_out: None, seed: 5 };
+    let run = |cuts: &[usize], threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut learner = Learner::new(course.clone(), spec(), data.clone()).unwrap();
+            let mut calls = 0;
+            loop {
+                let mut observe = |_: &Progress| {
+                    calls += 1;
+                    if cuts.contains(&calls) { Control::Stop } else { Control::Continue }
+                };
+                if learner.run(&mut observe).unwrap() != RunEnd::Interrupted {
+                    break;
+                }
+                let bytes = learner.checkpoint().to_bytes().unwrap();
+                let read = CourseCheckpoint::from_bytes(&bytes).unwrap();
+                learner = Learner::resume(course.clone(), spec(), data.clone(), read).unwrap();
+            }
+            learner.fitted().unwrap().unwrap().model.parameters().to_vec()
+        })
+    };
+    let expected = run(&[], 1);
+    assert_eq!(run(&[], 2), expected);
+    for cuts in [&[1][..], &[6, 7], &[3, 11]] {
+        assert_eq!(run(cuts, 2), expected, "cut at {cuts:?}");
+    }
+}
+
 /// Parameters and records of a course that is cut, written and read after each of these numbers of calls.
 fn run_cut(course: &Course, cuts: &[usize]) -> (Vec<f32>, Vec<StageRecord>) {
     let (train, held_out) = (family(4), family(3));
-    let data = CourseData { family: train.clone(), held_out: Some(held_out), seed: 5 };
+    let data = CourseData { family: train.clone(), cut_from: None, held_out: Some(held_out), seed: 5 };
     let mut learner = Learner::new(course.clone(), spec(), data.clone()).unwrap();
     let mut calls = 0;
     loop {
@@ -115,7 +155,7 @@ fn a_course_that_is_cut_ends_with_the_same_bits() {
 #[test]
 fn beliefs_are_left_by_variational_courses_alone() {
     let (train, held_out) = (family(4), family(3));
-    let data = CourseData { family: train.clone(), held_out: Some(held_out), seed: 5 };
+    let data = CourseData { family: train.clone(), cut_from: None, held_out: Some(held_out), seed: 5 };
     for (course, network) in
         [(by_beliefs(StartRule::None, None), false), (by_beliefs(StartRule::None, Some(3)), true)]
     {
@@ -148,7 +188,7 @@ fn refinement_gains_on_what_it_started_from() {
 
 #[test]
 fn a_checkpoint_of_another_course_is_refused() {
-    let data = CourseData { family: family(4), held_out: None, seed: 5 };
+    let data = CourseData { family: family(4), cut_from: None, held_out: None, seed: 5 };
     let (prior, effects) = (from_prior(), from_effects());
     let checkpoint = Learner::new(effects, spec(), data.clone()).unwrap().checkpoint();
     let error = Learner::resume(prior, spec(), data, checkpoint).err().unwrap().to_string();
@@ -157,7 +197,7 @@ fn a_checkpoint_of_another_course_is_refused() {
 
 #[test]
 fn broken_bytes_are_refused() {
-    let data = CourseData { family: family(4), held_out: None, seed: 5 };
+    let data = CourseData { family: family(4), cut_from: None, held_out: None, seed: 5 };
     let course = from_prior();
     let bytes = Learner::new(course.clone(), spec(), data.clone()).unwrap().checkpoint().to_bytes().unwrap();
     for n in [0, 5, MAGIC.len() + 3, MAGIC.len() + 20, bytes.len() / 2, bytes.len() - 1] {

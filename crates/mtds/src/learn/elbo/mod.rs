@@ -6,6 +6,7 @@
 //! steps 1 … H      hard phase: β = 0, σ_j fixed and small
 //! after step H     μ_j ← μ_j / s,  σ_j ← σ_j / s,  W ← W diag(s)      s: deviation of the means over codes, W: first weights
 //! steps H + 1 …    L_j with temperature τ and weight β of the divergence, by step
+//! every step       segments of a minibatch begin up to `jitter` steps sooner or later than they were cut (`moved`)
 //! ```
 //! Parameters: those of the model, then those of the beliefs (`beliefs`). A code belongs to a sequence, to a segment,
 //! or to all segments of a sequence, every step of which then counts once.
@@ -17,6 +18,7 @@ mod bound;
 mod draws;
 mod epoch;
 mod gaussians;
+mod moved;
 mod objective;
 mod search;
 mod settings;
@@ -30,7 +32,7 @@ pub use usage::{CodeUsage, LEAST, UsageStatus};
 use super::amortised::{InferenceNetwork, NetworkBeliefs};
 use super::rules::NoiseSteps;
 use super::{Adapted, AdaptedObjective, Proposal};
-use crate::family::{Family, Segments};
+use crate::family::{Family, Origin, Segments};
 use crate::infer::GaussianMixture;
 use crate::random::{Random, ShiftedSobol};
 use crate::system::{OwnBatch, OwnResult, System};
@@ -38,6 +40,7 @@ use crate::{Error, Result};
 use beliefs::{Beliefs, FreeBeliefs};
 use bound::Coded;
 use epoch::Epoch;
+use moved::MovedSegments;
 
 /// Seed of the draws of held-out bounds, the same in every call.
 const FIXED: u64 = 0x6d74_6473;
@@ -63,6 +66,8 @@ pub struct VariationalObjective {
     settings: Variational,
     sobol: ShiftedSobol,
     noise: NoiseSteps,
+    /// What segments were cut from, where they are moved.
+    moved: Option<MovedSegments>,
     /// Which codes the next minibatches have, and what that will be after the step in progress.
     epoch: Epoch,
     next_epoch: Option<Epoch>,
@@ -167,8 +172,25 @@ impl VariationalObjective {
         let mut members = vec![vec![]; beliefs.n_codes()];
         code_of.iter().enumerate().for_each(|(i, &j)| members[j].push(i));
         let data = Coded { batch, code_of };
-        let (epoch, next_epoch, found) = Default::default();
-        Ok(Self { model, data, members, beliefs, held_out, settings, sobol, noise, epoch, next_epoch, found })
+        let (moved, epoch, next_epoch, found) = Default::default();
+        #[rustfmt::skip]
+        let objective = Self {
+            model, data, members, beliefs, held_out, settings, sobol, noise, moved, epoch, next_epoch, found,
+        };
+        Ok(objective)
+    }
+
+    /// The same with segments that are moved, if the settings say so: `whole` (data units) is what sequence i of the family is the
+    /// segment `origins[i]` of.
+    ///
+    /// # Errors
+    /// Another number of origins than of sequences, or one that `whole` does not have.
+    pub fn cut_from(mut self, whole: &Family, origins: &[Origin]) -> Result<Self> {
+        if self.settings.jitter > 0 {
+            let whole = self.model.in_model_units(whole)?;
+            self.moved = Some(MovedSegments::new(whole, origins, &self.data.batch, self.settings.jitter)?);
+        }
+        Ok(self)
     }
 
     /// The architecture that is being learned.

@@ -22,18 +22,25 @@ impl VariationalObjective {
     /// The codes of this step and their sequences.
     fn choose(&mut self, random: &mut Random) -> (Vec<usize>, Option<Coded>) {
         let n = self.n_codes();
-        let Some(batch) = self.settings.batch.filter(|&batch| batch < n) else {
-            return ((0..n).collect(), None);
+        let places = match self.settings.batch.filter(|&batch| batch < n) {
+            None if self.moved.is_none() => return ((0..n).collect(), None),
+            None => (0..n).collect(),
+            Some(batch) => {
+                let (places, rest) = self.epoch.take(n, batch, random);
+                self.next_epoch = Some(rest); // counts once the step does
+                places
+            }
         };
-        let (places, rest) = self.epoch.take(n, batch, random);
-        self.next_epoch = Some(rest); // counts once the step does
         let (mut sequences, mut code_of) = (vec![], vec![]);
         for (local, &j) in places.iter().enumerate() {
             sequences.extend(&self.members[j]);
             code_of.resize(sequences.len(), local);
         }
-        let data = Coded { batch: self.data.batch.select(&sequences), code_of };
-        (places, Some(data))
+        let batch = match &self.moved {
+            None => self.data.batch.select(&sequences),
+            Some(moved) => moved.batch(&self.model, &sequences, self.settings.window, random),
+        };
+        (places, Some(Coded { batch, code_of }))
     }
 
     pub(super) fn terms(&self, step: u64) -> Terms {
@@ -140,7 +147,8 @@ impl Objective for VariationalObjective {
         let found = self.evaluate(parameters, (&places, chosen.as_ref()), terms, random.random())?;
         let (total, ess, bound) = (found.total, found.ess, found.bounds.iter().sum::<f64>());
         self.write_gradient(found, &places, step, gradient)?;
-        let penalty = self.noise.penalise(parameters, gradient, step, self.n_codes() as f64);
+        let weight = (self.n_codes() as f64, terms.temperature);
+        let penalty = self.noise.penalise(parameters, gradient, step, weight);
         Ok(StepReport {
             loss: penalty - total / places.len() as f64,
             bound: bound / n_observed.max(1) as f64,

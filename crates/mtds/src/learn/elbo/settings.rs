@@ -82,6 +82,9 @@ pub struct Variational {
     pub draws: usize,
     /// Codes per step, each once before any comes again; `None` for all. Adam's momentum moves the others along for a few steps more.
     pub batch: Option<usize>,
+    /// Steps by which the beginning of a segment may be moved, either way, anew whenever it takes part; 0 for segments as they were cut.
+    #[serde(skip_serializing_if = "is_none")]
+    pub jitter: usize,
     /// Weight β of the divergence from the prior by step (annealing); 1 in the end.
     pub divergence_weight: Schedule,
     /// Temperature τ of the likelihood by step: below 1 where outputs are less independent than the model says.
@@ -118,6 +121,7 @@ impl Default for Variational {
             estimator: Estimator::Elbo,
             draws: 16,
             batch: None,
+            jitter: 0,
             divergence_weight: one(),
             temperature: one(),
             hard: None,
@@ -189,6 +193,10 @@ impl Variational {
         }
         Ok(())
     }
+}
+
+fn is_none(steps: &usize) -> bool {
+    *steps == 0
 }
 
 fn at_least_zero(name: &str, found: f64) -> Result<()> {

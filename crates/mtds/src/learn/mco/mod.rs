@@ -160,7 +160,7 @@ impl Objective for MonteCarloObjective {
         let found = self.gradient_at(parameters, &codes, &uniforms, gradient);
         let total: f64 = found.log_evidence.iter().sum();
         let n_seq = self.batch.n_seq as f64;
-        let penalty = self.noise.penalise(parameters, gradient, step, n_seq);
+        let penalty = self.noise.penalise(parameters, gradient, step, (n_seq, 1.0));
         Ok(StepReport {
             loss: penalty - total / n_seq,
             bound: total / self.batch.n_observed as f64,

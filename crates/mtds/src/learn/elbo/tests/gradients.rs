@@ -138,3 +138,38 @@ fn batches_average_to_the_whole() {
         assert!((mean[i] - want[i]).abs() < 6.0 * error + 1e-4, "{i}: {} {} ± {error}", mean[i], want[i]);
     }
 }
+
+/// Segments that are moved, all of them and in minibatches: the gradient is that of the loss with the same moves.
+#[test]
+fn moved_segments_have_gradients_of_their_own() {
+    let whole = family(true);
+    let segments = SegmentPlan { length: 4, overlap: 1 }.cut(&whole).unwrap();
+    for batch in [None, Some(3)] {
+        let settings = Variational { jitter: 2, batch, ..Variational::default() };
+        let objective = VariationalObjective::new(model(), &segments.family, None, settings).unwrap();
+        let mut objective = objective.cut_from(&whole, &segments.origins).unwrap();
+        check(&mut objective, 1, 7, &format!("moved {batch:?}"));
+    }
+}
+
+#[test]
+fn segments_are_moved_anew_at_every_step_and_only_where_asked() {
+    let whole = family(true);
+    let segments = SegmentPlan { length: 4, overlap: 1 }.cut(&whole).unwrap();
+    let losses = |jitter: usize| {
+        let settings = Variational { jitter, first_std_dev: [0.5, 1e-6], ..Variational::default() };
+        let objective = VariationalObjective::new(model(), &segments.family, None, settings).unwrap();
+        let mut objective = objective.cut_from(&whole, &segments.origins).unwrap();
+        let parameters = objective.first_parameters(&mut stream(8, 0));
+        let mut random = stream(5, 0);
+        let mut gradient = vec![0.0; parameters.len()];
+        [1, 2].map(|step| objective.gradient(&parameters, &mut gradient, step, &mut random).unwrap().loss)
+    };
+    let (still, moved) = (losses(0), losses(2));
+    // Draws are as good as none: what is left are the moves.
+    assert!((still[0] - still[1]).abs() < 1e-3 && (moved[0] - moved[1]).abs() > 1e-2, "{still:?} {moved:?}");
+    let short = SegmentPlan { length: 4, overlap: 1 }.cut(&whole.subset(&[0]).unwrap()).unwrap();
+    let settings = Variational { jitter: 2, ..Variational::default() };
+    let objective = VariationalObjective::new(model(), &segments.family, None, settings).unwrap();
+    assert!(objective.cut_from(&whole, &short.origins).unwrap_err().to_string().contains("origins"));
+}
