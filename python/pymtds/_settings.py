@@ -114,6 +114,8 @@ class Settings(TypedDict, total=False):
     """Standard deviation τ of a normal prior over codes, and of members like none before in another."""
     calibrate: bool
     """Give process noise the size by which held-out sequences are forecast best: true or false."""
+    remainder: str
+    """Let what the code leaves over of the steps seen go on in forecasts: auto (where held-out sequences are forecast better), always or never."""
     noise_shift: float
     """How far log s of a new member is expected above the learned one."""
     noise_spread: float

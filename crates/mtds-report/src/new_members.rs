@@ -3,13 +3,14 @@
 use crate::text::estimate;
 use mtds::FitRecord;
 use mtds::evaluate::Estimate;
-use mtds::parts::{CalibrationRecord, PriorRecord};
+use mtds::parts::{CalibrationRecord, PriorRecord, RemainderRecord};
 
 /// What was decided, by name; only what held-out sequences had a say in.
 pub fn sentences(fit: &FitRecord) -> Vec<(&'static str, String)> {
     let named = [
         ("codes of new members", prior_words(&fit.new_members.prior)),
         ("process noise", calibration_words(&fit.new_members.calibration)),
+        ("what codes leave over", remainder_words(&fit.new_members.remainder)),
     ];
     named.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
 }
@@ -42,6 +43,19 @@ fn calibration_words(calibration: &CalibrationRecord) -> Option<String> {
     })
 }
 
+fn remainder_words(remainder: &RemainderRecord) -> Option<String> {
+    let best = remainder.trials.iter().min_by(|a, b| a.less.mean.total_cmp(&b.less.mean))?;
+    let less = in_nats(&best.less, 3);
+    Some(match remainder.rule {
+        Some(_) => format!(
+            "goes on in forecasts, which changes the squared error of held-out sequences by {less}, in deviations of an output"
+        ),
+        None => format!(
+            "is left out of forecasts; held-out sequences are not forecast clearly better with it ({less})"
+        ),
+    })
+}
+
 fn in_nats(found: &Estimate, decimals: usize) -> String {
     estimate(found.mean, found.std_error.unwrap_or(f64::NAN), decimals)
 }
@@ -49,7 +63,7 @@ fn in_nats(found: &Estimate, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mtds::parts::{CalibrationTrial, PriorTrial};
+    use mtds::parts::{CalibrationTrial, PriorTrial, Remainder, RemainderTrial};
 
     fn estimate_of(mean: f64) -> Estimate {
         Estimate { mean, std_error: Some(0.25), n: 8 }
@@ -79,5 +93,18 @@ mod tests {
     fn where_nothing_was_tried_nothing_is_said() {
         assert_eq!(prior_words(&PriorRecord::default()), None);
         assert_eq!(calibration_words(&CalibrationRecord::default()), None);
+    }
+
+    #[test]
+    fn what_is_left_over_is_said_where_it_was_tried() {
+        assert_eq!(remainder_words(&RemainderRecord::default()), None);
+        let rule = Remainder { weight: 32.0, fading: 8.0, phase: None };
+        let trials = vec![RemainderTrial { rule, less: estimate_of(-0.5) }];
+        let chosen = RemainderRecord { rule: Some(rule), trials: trials.clone() };
+        assert!(
+            remainder_words(&chosen).is_some_and(|words| words.contains("goes on") && words.contains("0.5"))
+        );
+        let none = RemainderRecord { rule: None, trials };
+        assert!(remainder_words(&none).is_some_and(|words| words.contains("left out")));
     }
 }

@@ -105,7 +105,7 @@ pub mod parts {
     };
     pub use crate::evaluate::baselines::{Learned, OfMembers};
     pub use crate::evaluate::follow::{Following, FollowingEnsemble, Updates};
-    pub use crate::family::{ColumnRole, ColumnSummary};
+    pub use crate::family::{ColumnRole, ColumnSummary, Phase};
     pub use crate::front::{Front, FrontStart, InputSkip};
     pub use crate::generator::{Activation, AroundMembers, Block, FeatureMap, Layout, Prior, Skip};
     pub use crate::infer::{
@@ -120,16 +120,16 @@ pub mod parts {
         Adapted, Calibrated, Calibration, CalibrationTrial, Carriers, Choice, CodeSearch, Course, CourseData,
         CutFrom, Estimator, Facts, Fitted, GroupRule, HardEnding, HardPhase, InferenceNetwork, Interpolation,
         LearnedNetwork, Learner, MonteCarlo, MonteCarloObjective, NewMembers, NoiseRule, Objective, Outcome,
-        PriorSearch, PriorStart, PriorTrial, RandomEffects, Refine, RefineRule, RunEnd, ScalingRule,
-        Schedule, SegmentCodes, StageRecord, StartRule, Trainer, TrainingPlan, UsageStatus, Variational,
-        VariationalObjective, VariationalRefine,
+        PriorSearch, PriorStart, PriorTrial, RandomEffects, Refine, RefineRule, RemainderRecord,
+        RemainderRule, RemainderTrial, RunEnd, ScalingRule, Schedule, SegmentCodes, StageRecord, StartRule,
+        Trainer, TrainingPlan, UsageStatus, Variational, VariationalObjective, VariationalRefine,
     };
     pub use crate::model::{
         Attribute, Blend, CardScore, Companion, Follower, FollowingModel, ModelTrackerState, Remembered,
         Widths,
     };
     pub use crate::predict::{
-        DrawNoise, MAX_DRAWS, Marginal, Misfit, Scores, explained_share, family_mean, last_value,
+        DrawNoise, MAX_DRAWS, Marginal, Misfit, Remainder, Scores, explained_share, family_mean, last_value,
         regressed_on_codes,
     };
     pub use crate::random::sobol::ShiftedSobol;

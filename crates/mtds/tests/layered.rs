@@ -4,7 +4,7 @@ mod common;
 
 use common::{LOG_NOISE, normals, own_inputs, parameters_f64, with_gaps};
 use mtds::custom::Base;
-use mtds::parts::Tracker;
+use mtds::parts::{AdaptiveImportance, Phase, Remainder, Tracker};
 use mtds::parts::{
     Batch, CodeTarget, Codes, Course, CourseData, Front, FrontStart, GaussianMixture, Gru, InputSkip, Lds,
     Learner, LogTarget, OwnBatch, OwnPull, OwnWeights, Pharmacodynamic, RefineRule, Rnn, ScalingRule,
@@ -333,4 +333,49 @@ fn first_steps_that_are_not_scored_are_as_good_as_missing() {
     for (a, b) in mean(&waiting, &family).iter().zip(mean(&plain, &blanked)) {
         assert!((a - b).abs() < 0.05, "{a} {b}");
     }
+}
+
+/// What codes leave over goes on alike from a tracker, from a stored one and from a whole sequence, and brings the forecast to where the
+/// sequence was seen last.
+#[test]
+fn what_codes_leave_over_goes_on_in_forecasts() {
+    let front = fronts()[0];
+    let plain = layered(Rnn::new(3, 1, 2), Front { unscored: 2, ..front });
+    let phase = Phase::of(&["phase_cos".to_owned(), "phase_sin".to_owned()]);
+    let slow = Remainder { weight: 1e9, fading: 1e9, phase };
+    let (outputs, inputs) = {
+        let mut random = stream(91, 0);
+        (own_inputs(16, &mut random), two_inputs(21, &mut random))
+    };
+    let importance = AdaptiveImportance { final_samples: 400, ..AdaptiveImportance::default() };
+    for (remainder, history) in [(slow, None), (Remainder { weight: 4.0, fading: 3.0, phase }, Some(12))] {
+        let model = plain.clone().with_remainder(Some(remainder)).unwrap();
+        let online = Online { importance: importance.clone(), every: 3, history, ..Online::default() };
+        let mut tracker = Tracker::new(&model, online, stream(5, 0)).unwrap();
+        for t in 0..16 {
+            tracker.observe(outputs.row(t), inputs.row(t)).unwrap();
+        }
+        let posterior = tracker.update().unwrap().clone();
+        let mut again = Tracker::restore(&model, tracker.state()).unwrap();
+        let future = inputs.slice(16..21);
+        let followed = tracker.forecast(5, Some(&future)).unwrap();
+        assert_eq!(again.forecast(5, Some(&future)).unwrap(), followed);
+        if history.is_some() {
+            continue; // a whole sequence knows more than a bounded history
+        }
+        let whole = |model: &System| {
+            let forecast = model.forecast(&posterior, &outputs, Some(&inputs), 5, &mut stream(6, 0)).unwrap();
+            forecast.mean()
+        };
+        for (a, b) in followed.mean().iter().zip(whole(&model)) {
+            assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{a} {b}");
+        }
+        // Nothing lasts and nothing fades: the forecast is moved by what the last step left over, all of it by the same.
+        let moved: Vec<f64> = whole(&model).iter().zip(whole(&plain)).map(|(a, b)| a - b).collect();
+        assert!(moved.iter().all(|by| (by - moved[0]).abs() < 1e-5) && moved[0].abs() > 1e-3, "{moved:?}");
+    }
+    let wrong = Remainder { phase: None, weight: -1.0, fading: 1.0 };
+    assert!(plain.with_remainder(Some(wrong)).is_err());
+    let random_state = layered(StochasticLds::new(2, 1, 2), front);
+    assert!(random_state.with_remainder(Some(slow)).unwrap_err().to_string().contains("random state"));
 }

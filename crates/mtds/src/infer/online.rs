@@ -124,6 +124,8 @@ pub struct Tracker {
     /// Outputs since the anchor, in model units, and what drives the base model there, row by row.
     pub(super) outputs: Vec<f64>,
     pub(super) inputs: Vec<f64>,
+    /// What what is left over may depend on since the anchor, row by row; nothing where it does not go on.
+    pub(super) functions: Vec<f64>,
     /// Where the front is after the last observation.
     pub(super) front: FrontState,
     /// Inputs of the steps whose outputs the front encodes, in model units: until the last of them, it begins anew.
@@ -159,6 +161,7 @@ impl Tracker {
             next_anchor: None,
             outputs: vec![],
             inputs: vec![],
+            functions: vec![],
             front: FrontState::default(),
             seed_inputs: vec![],
             posterior: None,
@@ -209,6 +212,9 @@ impl Tracker {
         self.make_room();
         self.outputs.extend(y);
         self.take_inputs(u)?;
+        if let Some(remainder) = self.model.spec().remainder {
+            self.functions.extend(remainder.functions(inputs));
+        }
         let due = self.n_observed_steps().is_multiple_of(self.settings.every);
         if due {
             self.update()?;
@@ -359,6 +365,8 @@ impl Tracker {
         let dropped = next.step - self.anchor.step;
         self.outputs.drain(..dropped * base.d_obs());
         self.inputs.drain(..dropped * base.d_input());
+        let width = self.model.spec().remainder.map_or(0, |remainder| remainder.width());
+        self.functions.drain(..dropped * width);
         self.known -= dropped;
         self.anchor = next;
     }
@@ -405,6 +413,26 @@ impl Tracker {
         let group = &self.group(&outputs, inputs.as_ref())?;
         let start = self.anchor.state.as_ref();
         Ok(self.model.state_beliefs(group, start, points))
+    }
+
+    /// What is added to the forecasts of points because of what they leave over of the stored steps, n × n_time × d_obs; nothing where
+    /// that does not go on. `future` inputs are in data units.
+    pub(crate) fn left_over(
+        &self,
+        points: &Points,
+        future: Option<&Signal>,
+        n_time: usize,
+    ) -> Result<Option<Vec<f64>>> {
+        let Some(remainder) = self.model.spec().remainder.filter(|_| self.n_stored() > 0) else {
+            return Ok(None);
+        };
+        let (outputs, inputs) = self.history()?;
+        let states = self.anchor.state.as_ref().map(|state| state.states(points));
+        let codes = points.first_dims(self.model.d_code());
+        let fitted = self.model.simulate(&codes, states.as_deref(), inputs.as_ref(), outputs.n_time())?;
+        let skip = self.model.settling(outputs.n_time()).saturating_sub(self.anchor.step);
+        let functions = (self.functions.as_slice(), &remainder.rows(future, n_time)[..]);
+        Ok(Some(remainder.added((&outputs, &fitted.outputs), functions, skip)))
     }
 
     /// Random numbers for what is drawn from the posterior.

@@ -33,6 +33,8 @@ pub struct TrackerState {
     front: Option<Vec<f32>>,
     #[serde(default)]
     seed_inputs: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    functions: Vec<f64>,
     posterior: Option<Posterior>,
     known: usize,
     evidence_before: Option<f64>,
@@ -88,6 +90,8 @@ struct Sizes {
     /// Units of the front, inputs and steps that it encodes; 0 without one.
     front: usize,
     seed_inputs: usize,
+    /// Of what what is left over depends on, by step.
+    functions: usize,
 }
 
 impl Sizes {
@@ -102,6 +106,7 @@ impl Sizes {
             d_input: base.d_input(),
             front: model.spec().front.map_or(0, |front| front.d_hidden),
             seed_inputs: model.seed_steps() * model.d_input(),
+            functions: model.spec().remainder.map_or(0, |remainder| remainder.width()),
         }
     }
 }
@@ -158,6 +163,11 @@ impl TrackerState {
             let found = format!("{} and {} in all", self.outputs.len(), self.inputs.len());
             return Err(Error::shape("history of the tracker's state", expected, found));
         }
+        if self.functions.len() != n * sizes.functions {
+            let expected = format!("{} per step", sizes.functions);
+            return Err(Error::shape("functions of the tracker's state", expected, self.functions.len()));
+        }
+        check_finite("stored functions", &self.functions)?;
         let front = self.front.as_ref().map_or(sizes.front, Vec::len);
         if front != sizes.front || self.seed_inputs.len() > sizes.seed_inputs {
             let expected = format!("{} units and at most {} inputs", sizes.front, sizes.seed_inputs);
@@ -200,6 +210,7 @@ impl Tracker {
             inputs: self.inputs.clone(),
             front: self.front.0.clone(),
             seed_inputs: self.seed_inputs.clone(),
+            functions: self.functions.clone(),
             posterior: self.posterior.clone(),
             known: self.known,
             evidence_before: finite(self.evidence_before),
@@ -214,7 +225,7 @@ impl Tracker {
     pub fn restore(model: &System, state: TrackerState) -> Result<Self> {
         state.check(&Sizes::of(model, &state.settings))?;
         let TrackerState { settings, random, anchor, next_anchor, outputs, inputs, posterior, .. } = state;
-        let (front, seed_inputs) = (state.front, state.seed_inputs);
+        let (front, seed_inputs, functions) = (state.front, state.seed_inputs, state.functions);
         let mut tracker = Self::new(model, settings, random)?;
         tracker.anchor = anchor.restore();
         tracker.next_anchor = next_anchor.map(StoredAnchor::restore);
@@ -222,6 +233,7 @@ impl Tracker {
         tracker.inputs = inputs;
         tracker.front = FrontState(front);
         tracker.seed_inputs = seed_inputs;
+        tracker.functions = functions;
         tracker.posterior = posterior;
         tracker.known = state.known;
         tracker.evidence_before = state.evidence_before.unwrap_or(f64::NEG_INFINITY);

@@ -13,6 +13,7 @@ pub mod course;
 mod curves;
 pub mod elbo;
 pub mod history;
+mod left_over;
 pub mod mco;
 pub mod new_members;
 pub mod objective;
@@ -42,6 +43,8 @@ pub use elbo::{
     Variational, VariationalObjective,
 };
 pub use history::History;
+pub(crate) use left_over::LeftOver;
+pub use left_over::{RemainderRecord, RemainderRule, RemainderTrial};
 pub use mco::{Carriers, MonteCarlo, MonteCarloObjective};
 pub(crate) use new_members::evenly;
 pub use new_members::{ChosenPrior, NewMembers, PriorRule, PriorSearch, PriorTrial};

@@ -10,7 +10,7 @@ use crate::engine::FutureSteps;
 use crate::family::Signal;
 use crate::infer::{Drift, Points, Posterior, Tracker};
 use crate::random::Random;
-use crate::system::{Rollout, System};
+use crate::system::{FrontState, Rollout, System};
 use crate::{Error, Result};
 
 /// Most posterior draws that a forecast keeps; more are thinned by systematic resampling.
@@ -33,8 +33,9 @@ impl Tracker {
         let posterior = self.update()?.clone();
         let (points, weights) = thinned_draws(&posterior, self.random());
         let beliefs = self.beliefs(&points)?;
+        let added = self.left_over(&points, future_inputs, n_time)?;
         let walk = self.drift().map(|drift| (drift, self.until_move(&drift)));
-        let from = From { model, first_step: self.n_observed_steps(), beliefs, walk };
+        let from = From { model, first_step: self.n_observed_steps(), beliefs, added, walk };
         from.forecast((&points, weights), inputs.as_ref(), n_time, self.random())
     }
 }
@@ -64,13 +65,24 @@ impl System {
         self.check_points(&points)?;
         crate::base::emission::check_inputs(inputs, past + n_time, self.d_input())?;
         let future = inputs.map(|inputs| inputs.slice(past..past + n_time));
+        let functions =
+            self.spec().remainder.map(|of| (of, of.rows(inputs, past), of.rows(future.as_ref(), n_time)));
         let future = future_inputs_of(self, past, n_time, future.as_ref())?;
         let inputs = inputs.map(|u| self.scaling().inputs_to_model(&u.slice(0..past))).transpose()?;
         let outputs = self.scaling().outputs_to_model(outputs)?;
         let (group, mut front) = self.group_with_front(&outputs, inputs.as_ref())?;
         let future = self.drive(future, past..past + n_time, Some(&outputs), &mut front)?;
         let beliefs = self.state_beliefs(&group, None, &points);
-        let from = From { model: self, first_step: past, beliefs, walk: None };
+        let added = match functions.filter(|_| past > 0) {
+            None => None,
+            Some((remainder, before, after)) => {
+                let drive = self.drive(inputs, 0..past, Some(&outputs), &mut FrontState::default())?;
+                let codes = points.first_dims(self.d_code());
+                let fitted = self.simulate(&codes, None, drive.as_ref(), past)?.outputs;
+                Some(remainder.added((&outputs, &fitted), (&before, &after), self.settling(past)))
+            }
+        };
+        let from = From { model: self, first_step: past, beliefs, added, walk: None };
         from.forecast((&points, weights), future.as_ref(), n_time, random)
     }
 
@@ -134,6 +146,8 @@ struct From<'a> {
     model: &'a System,
     first_step: usize,
     beliefs: Vec<f64>,
+    /// What is added to the means of each draw, model units.
+    added: Option<Vec<f64>>,
     /// How codes drift, and the steps until they next move.
     walk: Option<(Drift, usize)>,
 }
@@ -157,7 +171,8 @@ impl From<'_> {
             Forecast::new(self.first_step, d_obs, weights, steps.means, noise)?
                 .with_paths(steps.paths, DrawNoise::Full(steps.noise))?
         } else {
-            let (means, noise) = self.roll_on(points, inputs, n_time, random)?;
+            let (mut means, noise) = self.roll_on(points, inputs, n_time, random)?;
+            means.iter_mut().zip(self.added.iter().flatten()).for_each(|(mean, added)| *mean += added);
             Forecast::new(self.first_step, d_obs, weights, means, noise)?
         };
         let of = |f: &dyn Fn(usize) -> f64| (0..d_obs).map(f).collect::<Vec<f64>>();

@@ -106,6 +106,8 @@ streams! {
         Single = 18 * MANY, MANY;
         /// Futures that are drawn from a forecast.
         ForecastDraws = 22 * MANY, MANY;
+        /// A held-out sequence by which it is decided how what codes leave over goes on.
+        LeftOver = 23 * MANY, MANY;
         /// A tracker of a model.
         Tracker = 21 * MANY, MANY;
         /// A patient whose response is forecast.

@@ -12,6 +12,7 @@ use crate::front::Front;
 use crate::generator::{Network, Prior, Role};
 use crate::infer::Online;
 use crate::model::{CardScore, Companion, DataColumns, Member, Model, Provenance};
+use crate::predict::Remainder;
 use crate::system::{Architecture, Clock};
 use crate::workflow::FitRecord;
 
@@ -63,6 +64,8 @@ struct StoredArchitecture {
     clock: Option<Clock>,
     #[serde(default)]
     temperature: Option<f64>,
+    #[serde(default)]
+    remainder: Option<Remainder>,
     base: Value,
     roles: Vec<(String, Role)>,
     network: Network,
@@ -241,9 +244,9 @@ impl<'a> CompanionRecord<&'a Architecture> {
 }
 
 fn read_architecture(kind: &str, stored: StoredArchitecture, kinds: &Kinds) -> Result<Architecture> {
-    let StoredArchitecture { front, clock, temperature, base, roles, network } = stored;
+    let StoredArchitecture { front, clock, temperature, remainder, base, roles, network } = stored;
     match kinds.read(kind, base) {
-        Some(Ok(base)) => Ok(Architecture { front, clock, temperature, base, roles, network }),
+        Some(Ok(base)) => Ok(Architecture { front, clock, temperature, remainder, base, roles, network }),
         Some(Err(error)) => Err(broken(CONFIG_FILE, format!("{ILL_FORMED} ({error}); {RESTORE}"))),
         None => {
             let known = kinds.names().join(", ");

@@ -36,6 +36,11 @@ impl System {
         self.spec.front.map_or(0, |front| front.seed_steps())
     }
 
+    /// First of so many steps in which a front may still be finding its state: twice those that are not scored, half of them at most.
+    pub(crate) fn settling(&self, n_time: usize) -> usize {
+        (2 * self.seed_steps()).min(n_time / 2)
+    }
+
     /// What drives the base model in these steps, given their inputs in model units; `state` is where the front is before them, and is
     /// left where they end.
     ///

@@ -26,6 +26,7 @@ use crate::engine::cpu::Cpu;
 use crate::family::Scaling;
 use crate::generator::{Layout, Prior, Role, Tensor};
 use crate::kernel::Real;
+use crate::predict::Remainder;
 use crate::{Error, Result};
 
 /// A multi-task dynamical system: never changed, and cheap to clone, since clones share what it is made of.
@@ -92,6 +93,17 @@ impl System {
     pub fn with_prior(mut self, prior: Prior) -> Result<Self> {
         prior.check(self.d_code())?;
         self.prior = Arc::new(prior);
+        Ok(self)
+    }
+
+    /// The same model with another way in which what codes leave over goes on in forecasts.
+    ///
+    /// # Errors
+    /// Numbers out of range, a phase that the inputs do not have, a base model whose state is random.
+    pub fn with_remainder(mut self, remainder: Option<Remainder>) -> Result<Self> {
+        let spec = Architecture { remainder, ..(*self.spec).clone() };
+        spec.layout()?;
+        self.spec = Arc::new(spec);
         Ok(self)
     }
 

@@ -6,6 +6,7 @@ use super::Clock;
 use crate::base::Base;
 use crate::front::{Front, FrontStart};
 use crate::generator::{Activation, FeatureMap, Hidden, Layout, Network, Role, Skip};
+use crate::predict::Remainder;
 use crate::{Error, Result};
 
 /// Base model, roles of its blocks, and generator.
@@ -21,6 +22,9 @@ pub struct Architecture {
     /// for 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
+    /// How what the code leaves over of the steps seen goes on in forecasts; `None` where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remainder: Option<Remainder>,
     /// The base model.
     pub base: Base,
     /// Roles that differ from the base model's defaults, by block name.
@@ -41,7 +45,7 @@ impl Architecture {
             skip: Skip::None,
             d_out: adapted_len(&base, &[]),
         };
-        Self { front: None, clock: None, temperature: None, base, roles: vec![], network }
+        Self { front: None, clock: None, temperature: None, remainder: None, base, roles: vec![], network }
     }
 
     /// One system for all sequences: no code, and every block that a code would adapt is shared.
@@ -150,6 +154,7 @@ impl Architecture {
         if let Some(l) = self.network.hidden.iter().position(|h| h.width == 0) {
             return Err(Error::setting("hidden", format!("layer {} has no units", l + 1)));
         }
+        self.check_remainder()?;
         let layout = Layout::new(self.base.blocks(), &self.roles)?;
         match (self.network.d_code, layout.d_adapted()) {
             (0, 0) if self.network.hidden.is_empty() => {}
@@ -172,6 +177,15 @@ impl Architecture {
 }
 
 impl Architecture {
+    fn check_remainder(&self) -> Result<()> {
+        let Some(remainder) = self.remainder else { return Ok(()) };
+        if self.base.stochastic().is_some() {
+            let why = "found one with a random state, which knows what it leaves over; leave it out";
+            return Err(Error::setting("remainder", why));
+        }
+        remainder.check(self.d_input())
+    }
+
     fn check_front(&self) -> Result<()> {
         let Some(front) = self.front else { return Ok(()) };
         front.validate()?;

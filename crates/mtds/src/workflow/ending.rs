@@ -5,9 +5,12 @@ use super::parts::{Known, Parts};
 use super::{CalibrationRecord, Fit, FitRecord, NewMembersRecord, PriorRecord, Reason};
 use super::{SelectionRow, StructureRow, selection};
 use crate::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Learned, Origins, evaluate};
-use crate::family::Family;
+use crate::family::{Family, Phase};
 use crate::infer::{Followed, GaussianMixture, Online, Whole};
-use crate::learn::{Calibration, Choices, ChosenPrior, Control, NewMembers, PriorSearch, Wishes, evenly};
+use crate::learn::{
+    Calibration, Choices, ChosenPrior, Control, LeftOver, NewMembers, PriorSearch, RemainderRecord,
+    RemainderRule, Wishes, evenly,
+};
 use crate::model::{Blend, CardScore, Companion, DataColumns, Member, Model, Provenance};
 use crate::predict::usual_misfit;
 use crate::random::Stream;
@@ -75,8 +78,29 @@ impl Ending<'_> {
                 None => vec![],
             });
         }
+        if candidate.remainder.is_none() {
+            candidate.remainder = Some(self.remainder(&system, observer)?);
+        }
         candidate.calibration = Some(self.calibration(system, observer)?);
         Ok(())
+    }
+
+    /// How what codes leave over goes on.
+    fn remainder(&self, system: &System, observer: &mut Observer<'_>) -> Result<RemainderRecord> {
+        let phase = Phase::of(self.parts.training.input_names());
+        let seen = if self.choices.segment > 0 { self.choices.segment } else { usize::MAX };
+        let online = &self.choices.online();
+        let left_over = LeftOver { system, online, phase, seen, seed: self.seed };
+        match (self.choices.remainder, &self.parts.held_out) {
+            (RemainderRule::Always, _) => {
+                Ok(RemainderRecord { rule: Some(left_over.usual()), trials: vec![] })
+            }
+            (RemainderRule::Auto, Some(held_out)) => {
+                announce(FitStage::Calibrating, observer)?;
+                left_over.decided(held_out, &mut told(FitStage::Calibrating, observer))
+            }
+            _ => Ok(RemainderRecord::default()),
+        }
     }
 
     fn prior(
@@ -125,6 +149,7 @@ impl Ending<'_> {
         if let Some(chosen) = &candidate.prior {
             system = system.with_prior(chosen.prior.clone())?;
         }
+        system = system.with_remainder(candidate.remainder.as_ref().and_then(|found| found.rule))?;
         let factor = candidate.calibration.as_ref().map_or(1.0, |calibration| calibration.factor);
         Ok(system.clone().with_process_noise(factor)?.unwrap_or(system))
     }
@@ -241,6 +266,7 @@ impl Ending<'_> {
             new_members: NewMembersRecord {
                 prior: candidate.prior.as_ref().map(PriorRecord::from).unwrap_or_default(),
                 calibration: candidate.calibration.clone().unwrap_or_default(),
+                remainder: candidate.remainder.clone().unwrap_or_default(),
             },
             judged: judged.rows,
             best_rival: judged.best_rival,

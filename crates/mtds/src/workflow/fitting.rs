@@ -10,7 +10,7 @@ use super::{CalibrationRecord, Fit, ending, selection};
 use crate::family::Family;
 use crate::learn::{
     self, Choice, Choices, ChosenPrior, Control, CourseCheckpoint, CourseData, Facts, LearnedBeliefs,
-    Learner, PriorSearch, RunEnd, StageRecord, Structure, Wishes,
+    Learner, PriorSearch, RemainderRecord, RunEnd, StageRecord, Structure, Wishes,
 };
 use crate::model::{Blend, DataColumns, Member, Model};
 use crate::system::{Architecture, System};
@@ -130,6 +130,8 @@ pub(super) struct Candidate {
     pub(super) prior: Option<ChosenPrior>,
     /// Log likelihood per observed value of each sequence that was kept apart, in data units.
     pub(super) apart: Option<Vec<f64>>,
+    /// How what codes leave over goes on.
+    pub(super) remainder: Option<RemainderRecord>,
     /// How wide forecasts are.
     pub(super) calibration: Option<CalibrationRecord>,
 }
@@ -443,6 +445,7 @@ fn learned(task: Task, learner: &mut Learner, parts: &Parts) -> Result<Candidate
         search: PriorSearch::default(),
         prior: None,
         apart: None,
+        remainder: None,
         calibration: None,
     })
 }

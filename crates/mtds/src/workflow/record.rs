@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{SelectionRow, StructureRow};
 use crate::evaluate::{Estimate, Evaluated, ScoreRow};
-use crate::learn::{CalibrationTrial, CodeUsage, PriorTrial, RunEnd, StageRecord, Wishes};
+use crate::learn::{CalibrationTrial, CodeUsage, PriorTrial, RemainderRecord, RunEnd, StageRecord, Wishes};
 use crate::predict::Explained;
 
 /// How a model was learned, and what is known about it from that.
@@ -112,6 +112,9 @@ pub struct NewMembersRecord {
     pub prior: PriorRecord,
     /// How the process noise was.
     pub calibration: CalibrationRecord,
+    /// How what codes leave over of the steps seen goes on in forecasts.
+    #[serde(default, skip_serializing_if = "RemainderRecord::is_empty")]
+    pub remainder: RemainderRecord,
 }
 
 /// How a prior over codes was chosen.

@@ -4,7 +4,7 @@ use super::{Beginning, Choices, LearnRule, RateRule, Recipe};
 use crate::base::{Base, BaseName};
 use crate::family::SegmentPlan;
 use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
-use crate::infer::{NoiseBelief, Online};
+use crate::infer::{AdaptiveImportance, NoiseBelief, Online};
 use crate::learn::{
     Adapted, Course, CurvesStart, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine,
     RefineRule, ResponsesStart, Schedule, StartRule, StoppingRule, TrainingPlan,
@@ -131,8 +131,20 @@ impl Choices {
     #[must_use]
     pub fn online(&self) -> Online {
         let noise = NoiseBelief::Uncertain { mean: self.noise_shift, std_dev: self.noise_spread };
-        let every = if self.recipe == Recipe::Usual { Online::default().every } else { MOTION_UPDATES };
-        Online { noise, every, ..Online::default() }
+        if self.recipe == Recipe::Usual {
+            return Online { noise, ..Online::default() };
+        }
+        // A rollout of a body costs a hundred times that of an oscillator, and at the temperature of learning its posterior is smooth.
+        let importance = AdaptiveImportance {
+            components: 1,
+            samples: 256,
+            first_samples: 768,
+            final_samples: 512,
+            min_ess: 50.0,
+            retries: 1,
+            ..AdaptiveImportance::default()
+        };
+        Online { importance, noise, every: MOTION_UPDATES, mode_starts: 4, ..Online::default() }
     }
 
     fn prior_start(&self) -> Result<StartRule> {

@@ -28,7 +28,7 @@ pub use facts::{Facts, Stimulus};
 pub use recipe::Recipe;
 pub use roles::REST;
 
-use super::{PriorRule, ScalingRule};
+use super::{PriorRule, RemainderRule, ScalingRule};
 
 /// How learning begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -240,6 +240,8 @@ keys! {
     NewMembers prior_std: f64,
     /// Give process noise the size by which held-out sequences are forecast best: true or false.
     NewMembers calibrate: bool,
+    /// Let what the code leaves over of the steps seen go on in forecasts: auto (where held-out sequences are forecast better), always or never.
+    NewMembers remainder: RemainderRule,
     /// How far log s of a new member is expected above the learned one.
     NewMembers noise_shift: f64,
     /// Standard deviation of log s of a new member.

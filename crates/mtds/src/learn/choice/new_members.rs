@@ -1,9 +1,10 @@
 //! What is believed of members that are yet to come: where their codes lie, how noisy they are, how wide forecasts get.
 
+use super::approach::FILTERED;
 use super::rules::{Chooser, Work};
-use super::{Beginning, Choices, Wishes};
-use crate::learn::PriorRule;
+use super::{Beginning, Choices, Facts, Recipe, Wishes};
 use crate::learn::new_members::FEWEST;
+use crate::learn::{PriorRule, RemainderRule};
 use crate::{Error, Result};
 
 /// Why something is not decided by held-out sequences.
@@ -13,7 +14,7 @@ const TOO_FEW: &str = "too few sequences are held out to choose by";
 const CURVES: (f64, f64, f64) = (1.1, 0.0, 0.3);
 
 /// What is believed of members that are yet to come.
-pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, work: &Work) {
+pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let (tau, shift, spread) = match w.start {
         Some(Beginning::Curves) => CURVES,
         _ => test_time(work.members),
@@ -22,6 +23,8 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, work: &Work) {
     by.fill("prior", &mut w.prior, prior(work));
     by.fill("prior_std", &mut w.prior_std, (tau, why.as_str()));
     by.fill("calibrate", &mut w.calibrate, calibrate(w.share.as_deref().unwrap_or_default(), work));
+    let chosen = remainder(w, facts, work);
+    by.fill("remainder", &mut w.remainder, chosen);
     by.fill("noise_shift", &mut w.noise_shift, (shift, why.as_str()));
     by.fill("noise_spread", &mut w.noise_spread, (spread, why.as_str()));
 }
@@ -31,6 +34,25 @@ fn prior(work: &Work) -> (PriorRule, &'static str) {
         true => (PriorRule::Auto, "around the members where that makes held-out sequences likelier"),
         false => (PriorRule::Normal, TOO_FEW),
     }
+}
+
+/// Whether what codes leave over goes on.
+fn remainder(w: &Wishes, facts: &Facts, work: &Work) -> (RemainderRule, &'static str) {
+    match () {
+        () if has_random_state(w) => (RemainderRule::Never, "a random state knows what is left over"),
+        () if facts.d_input == 0 => (RemainderRule::Never, "without inputs the code tells all of a sequence"),
+        () if w.compare == Some(true) => (RemainderRule::Never, "structures are compared as they are"),
+        () if work.held_out >= FEWEST => {
+            (RemainderRule::Auto, "where held-out sequences are forecast better by it")
+        }
+        () if w.recipe == Some(Recipe::Motion) => (RemainderRule::Always, "as tried on recordings of walks"),
+        () => (RemainderRule::Never, TOO_FEW),
+    }
+}
+
+/// Whether the base model is the one whose state is random.
+fn has_random_state(w: &Wishes) -> bool {
+    w.base.as_deref() == Some(FILTERED)
 }
 
 fn calibrate(shared: &[String], work: &Work) -> (bool, &'static str) {
@@ -59,6 +81,22 @@ fn test_time(members: usize) -> (f64, f64, f64) {
 }
 
 impl Choices {
+    /// Whether what codes leave over can go on, and be decided about, as asked.
+    pub(super) fn check_remainder(&self, work: &Work) -> Result<()> {
+        let why = match self.remainder {
+            RemainderRule::Never => return Ok(()),
+            _ if self.base == FILTERED => {
+                "found it with a random state, which knows what is left over; leave it out".to_owned()
+            }
+            RemainderRule::Auto if work.held_out < FEWEST => format!(
+                "found `auto`, but {} sequence(s) are held out; expected {FEWEST} or more: `always`, or a larger `validation`",
+                work.held_out
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::setting("remainder", why))
+    }
+
     /// Process noise and held-out sequences, if they are to meet.
     pub(super) fn check_calibrate(&self, work: &Work) -> Result<()> {
         let why = match (self.calibrate, has_process_noise(&self.share)) {

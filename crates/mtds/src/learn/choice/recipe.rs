@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! usual    every setting by its rule
-//! motion   a layered model of many outputs that follow inputs with a phase: what did best on recordings of walks
+//! motion   a layered model of many outputs that follow inputs with a phase: the measured recipe for walks, in a size for two cores
 //! paper    the motion model of Bird & Williams (2020), "Mocap" and table "Hyper-parameters of mocap models"
 //! ```
 //! Differs from the paper: the base model sees the bottleneck at the same step, not one step later; the penalty on weights is that of
@@ -114,14 +114,14 @@ fn motion(w: &Wishes, facts: &Facts) -> Preset {
     to.set("hard_std", 1e-3, "the paper's");
     to.set("kl_warmup", steps / 5, "the divergence from the prior comes in once codes tell segments apart");
     to.set("temperature", TEMPERATURE, "joints move together: outputs are far from independent");
-    to.set("learning_rate", 2e-3, "as tried on recordings of walks");
+    to.set("learning_rate", 2e-3, "as tried on built-in walks");
     to.set("front_rate", 0.5, "slower than the rest: the code comes to tell more");
     to.set("code_rate", 5.0, "from slower ones the code stays nearly unused");
     let clip = (segment.max(1) * facts.d_obs) as f64 * w.temperature.unwrap_or(TEMPERATURE);
     to.set("clip", clip, "one for each value of a segment, as far as it counts");
     to.set("averaging", 0.999, "smooths the last steps");
     to.set("l2", 0.0, "the bottleneck and the hard phase hold the weights");
-    to.set("patience", 0u64, "checks by unseen segments would take longer than learning");
+    to.set("patience", 0u64, "checks infer codes of unseen segments, and inference takes most of the time");
     to.set("prior", PriorRule::Normal, "codes of segments have the spread of the prior since the hard phase");
     to.set("prior_std", 1.0, "codes of segments have the spread of the prior since the hard phase");
     to

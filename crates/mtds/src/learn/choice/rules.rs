@@ -114,11 +114,12 @@ impl Choices {
         };
         model(&mut by, &mut w, facts, &work, &blocks)?;
         learning(&mut by, &mut w, facts, &work);
-        new_members::fill(&mut by, &mut w, &work);
+        new_members::fill(&mut by, &mut w, facts, &work);
         let choices = w.all().ok_or_else(|| Error::setting("choices", "a rule is missing"))?;
         choices.check()?;
         choices.check_front(facts)?;
         choices.check_calibrate(&work)?;
+        choices.check_remainder(&work)?;
         Ok((choices, by.table))
     }
 
