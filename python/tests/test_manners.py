@@ -212,7 +212,7 @@ def test_ctrl_c_in_a_terminal_leaves_a_traceback_and_no_panic(tmp_path):
 
 def test_settings_that_do_not_exist_are_named(frame):
     for settings, said in (
-        ({"coed": 3}, "no setting `coed`; there are: base, code"),
+        ({"coed": 3}, "no setting `coed`; there are: base, recipe, code"),
         ({"code": "three"}, "setting `code`: "),
         ({"effort": -1}, "setting `effort`: found -1; expected above 0"),
         ({"base": "steam"}, "no base model `steam`"),
