@@ -31,7 +31,7 @@ fn the_page_has_the_tables_of_the_results() {
             assert!(page.contains(&line), "the page lacks\n{line}");
         }
     }
-    for (threads, file) in [(2, "results/bench-w1-2-threads.json"), (1, "results/bench-w1-1-thread.json")] {
+    for (threads, file) in files {
         let [(ours, ratio), (jax, _), (torch, _)] =
             ["mtds", "jax", "torch"].map(|engine| measured(file, "w1", engine));
         let line =
