@@ -2,7 +2,7 @@
 
 mod skip;
 
-use skip::skip;
+use skip::{recordings, skip};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -30,14 +30,6 @@ impl Clip {
     }
 }
 
-fn folder() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    ["../shared/data/mocap", "../../shared/data/mocap"]
-        .iter()
-        .map(|way| workspace.join(way))
-        .find(|path| path.is_dir())
-}
-
 fn clip(path: &Path, rules: &Rules) -> Clip {
     let text = |part: Option<&std::ffi::OsStr>| part.unwrap().to_string_lossy().into_owned();
     let name = text(path.file_name());
@@ -51,7 +43,7 @@ fn clip(path: &Path, rules: &Rules) -> Clip {
 fn clips_or_skip(test: &str) -> &'static [Clip] {
     static CLIPS: OnceLock<Vec<Clip>> = OnceLock::new();
     let clips = CLIPS.get_or_init(|| {
-        let Some(folder) = folder() else { return vec![] };
+        let Some(folder) = recordings() else { return vec![] };
         let entries = |path: PathBuf| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
         let styles = entries(folder).filter(|path| path.is_dir());
         let mut paths: Vec<_> =

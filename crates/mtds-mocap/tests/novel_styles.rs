@@ -25,14 +25,6 @@ const TOLD: [usize; 6] = [5, 10, 20, 50, 100, 200];
 /// Starts in a style.
 const STARTS: usize = 16;
 
-fn folder() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    ["../shared/data/mocap", "../../shared/data/mocap"]
-        .iter()
-        .map(|way| workspace.join(way))
-        .find(|path| path.is_dir())
-}
-
 struct Take {
     id: String,
     style: String,
@@ -107,7 +99,7 @@ fn asked<T: std::str::FromStr>(name: &str, usual: T) -> T {
 #[test]
 #[ignore = "learns for minutes; see the first lines"]
 fn novel_styles_are_forecast_better_than_by_a_gated_network() {
-    let Some(folder) = folder() else {
+    let Some(folder) = skip::recordings() else {
         return skip::skip("novel_styles_are_forecast_better_than_by_a_gated_network", "no recordings");
     };
     let settings = ClipSettings::default();

@@ -2,7 +2,7 @@
 
 mod skip;
 
-use skip::skip;
+use skip::{recordings, skip};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -26,17 +26,8 @@ impl Clip {
     }
 }
 
-/// Where the set lies relative to the workspace, or beside a checkout one level further down.
-fn folder() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    ["../shared/data/mocap", "../../shared/data/mocap"]
-        .iter()
-        .map(|way| workspace.join(way))
-        .find(|path| path.is_dir())
-}
-
 fn paths() -> Vec<PathBuf> {
-    let Some(folder) = folder() else { return vec![] };
+    let Some(folder) = recordings() else { return vec![] };
     let entries = |path: PathBuf| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
     let styles = entries(folder).filter(|path| path.is_dir());
     let mut paths: Vec<_> =
@@ -126,7 +117,7 @@ fn rigs_lack_what_the_reports_say() {
 #[test]
 fn hip_heights_agree_with_the_published_measurements() {
     let clips = clips_or_skip("hip_heights_agree_with_the_published_measurements");
-    let Some(folder) = folder() else { return };
+    let Some(folder) = recordings() else { return };
     let table = std::fs::read_to_string(folder.join("qc.csv")).unwrap();
     let header: Vec<&str> = table.lines().next().unwrap().split(',').collect();
     let column = |name: &str| header.iter().position(|h| *h == name).unwrap();

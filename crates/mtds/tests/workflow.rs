@@ -127,6 +127,27 @@ fn the_share_of_all_work_grows_to_the_end() {
 }
 
 #[test]
+fn a_comparison_is_told_and_can_be_stopped() {
+    let mut compare = fit();
+    compare.wishes = Wishes { effort: Some(0.003), compare: Some(true), ..Wishes::default() };
+    let whole = compare.run(&family(), &mut |_| Control::Continue).unwrap().unwrap();
+    let mut fitting = compare.begin(&family()).unwrap();
+    let mut told = vec![];
+    let mut observer = |heard: &mtds::FitProgress| match heard.stage {
+        FitStage::Comparing if heard.done > 0 => {
+            told.push((heard.done, heard.all));
+            Control::Stop
+        }
+        _ => Control::Continue,
+    };
+    assert!(fitting.run(&mut observer).unwrap().is_none());
+    assert!(matches!(told[..], [(1.., all)] if all > 1), "{told:?}");
+    let mut resumed = compare.resume(&family(), &fitting.checkpoint().unwrap()).unwrap();
+    let model = resumed.run(&mut |_| Control::Continue).unwrap().unwrap();
+    assert!(model.to_files().unwrap() == whole.to_files().unwrap());
+}
+
+#[test]
 fn one_and_two_threads_make_the_same_model() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

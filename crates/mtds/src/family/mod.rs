@@ -30,6 +30,7 @@ pub use scaling::Scaling;
 pub use segments::{Origin, SegmentPlan, Segments};
 pub use sequence::Sequence;
 pub use signal::Signal;
+pub(crate) use split::made_from;
 pub use split::{SplitPlan, Strata};
 pub use summary::{ColumnRole, ColumnSummary};
 

@@ -146,7 +146,7 @@ impl SplitPlan {
 }
 
 /// By sequence: the number of the one that it is made from, its own where there is none.
-fn made_from(family: &Family) -> Vec<usize> {
+pub(crate) fn made_from(family: &Family) -> Vec<usize> {
     let numbers: HashMap<&str, usize> =
         family.sequences().iter().enumerate().map(|(i, sequence)| (sequence.id(), i)).collect();
     let original = |(i, sequence): (usize, &Sequence)| {

@@ -100,3 +100,41 @@ fn shared_products_have_the_bits_of_those_on_one_thread() {
     };
     assert_eq!(on(1), on(3));
 }
+
+/// The same product many times over.
+struct Repeated<'a> {
+    x: PanelsRef<'a, f32>,
+    w: &'a Panels<f32>,
+    times: usize,
+}
+
+impl Kernel for Repeated<'_> {
+    type Output = Panels<f32>;
+    #[inline(always)]
+    fn run<A: Arch>(self) -> Panels<f32> {
+        let mut out = wave(self.x.n_rows(), self.w.n_columns(), 0.3);
+        for _ in 0..self.times {
+            let panels = self.w.values().chunks(self.w.n_rows());
+            let mut targets: Vec<_> = panels.zip(out.values_mut().chunks_mut(self.x.n_rows())).collect();
+            accumulate::<f32, A>(self.x, &mut targets);
+        }
+        out
+    }
+}
+
+/// What wide registers bring: `cargo test --release -p mtds --lib what_registers_bring -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes time, and tells instead of checking"]
+fn what_registers_bring() {
+    let (x, w, times) = (wave::<f32>(16, 1024, 0.1), wave::<f32>(1024, 64, 0.2), 200);
+    for level in Level::ALL.into_iter().filter(|level| *level <= Level::detect()) {
+        let run = |_: usize| {
+            let begun = std::time::Instant::now();
+            std::hint::black_box(dispatch_at(level, Repeated { x: x.view(), w: &w, times }));
+            begun.elapsed().as_secs_f64()
+        };
+        let mut seconds: Vec<f64> = (0..15).map(run).collect();
+        seconds.sort_by(f64::total_cmp);
+        println!("{level:?}: {:.0} Gflop/s", 2e-9 * (16 * 1024 * 64 * times) as f64 / seconds[7]);
+    }
+}

@@ -10,7 +10,7 @@ use super::fitting::{Candidate, Fitting, Task};
 use super::record::Judged;
 use super::{FitStage, StructureRow, ending};
 use crate::evaluate::{Baseline, Following, FollowingEnsemble, Forecaster, Origin, Updates};
-use crate::family::{Family, Sequence};
+use crate::family::{Family, Sequence, made_from};
 use crate::infer::{self, Ensemble};
 use crate::learn::{Control, Facts};
 use crate::model::{Blend, Blended, Companion, Remembered};
@@ -97,14 +97,15 @@ impl Fitting {
     /// Systems forecast what their fold held out, and stay as they are in the model. Ways will remember all members there, so that
     /// here they remember all but those that are asked: with a fifth of a dozen less they would look worse than they are.
     fn rounds(&self) -> Vec<Round<'_>> {
-        let n = self.family.n_seq();
+        let (n, made_from) = (self.family.n_seq(), made_from(&self.family));
         let at_once = ((LEFT_OUT * n as f64) as usize).max(1);
         let mut rounds = vec![];
         for (fold, part) in self.parts.iter().enumerate() {
             let Some(held_out) = &part.held_out else { continue };
             for asked in ending::spread_out(&held_out.observed(), MOST_ASKED).chunks(at_once) {
-                let own: Vec<usize> = asked.iter().map(|&i| part.numbers[1][i]).collect();
-                let others = (0..n).filter(|i| !own.contains(i)).collect();
+                // What is made from a member, such as its mirror image, is no other.
+                let own: Vec<usize> = asked.iter().map(|&i| made_from[part.numbers[1][i]]).collect();
+                let others = (0..n).filter(|&i| !own.contains(&made_from[i])).collect();
                 rounds.push(Round { fold, held_out, asked: asked.to_vec(), others });
             }
         }

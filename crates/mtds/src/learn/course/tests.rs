@@ -81,23 +81,7 @@ fn a_course_of_moved_segments_resumes_and_does_not_depend_on_threads() {
     let data = CourseData { family: cut.family, cut_from, held_out: None, seed: 5 };
     let run = |cuts: &[usize], threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            let mut learner = Learner::new(course.clone(), spec(), data.clone()).unwrap();
-            let mut calls = 0;
-            loop {
-                let mut observe = |_: &Progress| {
-                    calls += 1;
-                    if cuts.contains(&calls) { Control::Stop } else { Control::Continue }
-                };
-                if learner.run(&mut observe).unwrap() != RunEnd::Interrupted {
-                    break;
-                }
-                let bytes = learner.checkpoint().to_bytes().unwrap();
-                let read = CourseCheckpoint::from_bytes(&bytes).unwrap();
-                learner = Learner::resume(course.clone(), spec(), data.clone(), read).unwrap();
-            }
-            learner.fitted().unwrap().unwrap().model.parameters().to_vec()
-        })
+        pool.install(|| run_cut_on(&data, &course, cuts))
     };
     let expected = run(&[], 1);
     assert_eq!(run(&[], 2), expected);
@@ -108,8 +92,11 @@ fn a_course_of_moved_segments_resumes_and_does_not_depend_on_threads() {
 
 /// Parameters and records of a course that is cut, written and read after each of these numbers of calls.
 fn run_cut(course: &Course, cuts: &[usize]) -> (Vec<f32>, Vec<StageRecord>) {
-    let (train, held_out) = (family(4), family(3));
-    let data = CourseData { family: train.clone(), cut_from: None, held_out: Some(held_out), seed: 5 };
+    let data = CourseData { family: family(4), cut_from: None, held_out: Some(family(3)), seed: 5 };
+    run_cut_on(&data, course, cuts)
+}
+
+fn run_cut_on(data: &CourseData, course: &Course, cuts: &[usize]) -> (Vec<f32>, Vec<StageRecord>) {
     let mut learner = Learner::new(course.clone(), spec(), data.clone()).unwrap();
     let mut calls = 0;
     loop {
