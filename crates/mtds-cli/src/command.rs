@@ -1,8 +1,8 @@
 //! The program as clap sees it: its verbs, and the help that groups them by the job that they do.
 
 use crate::verb::{
-    data, evaluate, fit, forecast, generate, infer, inspect, mocap, morph, quickstart, report, reproduce,
-    shell, transfer, watch,
+    data, devices, evaluate, fit, forecast, generate, infer, inspect, mocap, morph, quickstart, report,
+    reproduce, shell, transfer, watch,
 };
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mtds::BaseName;
@@ -15,7 +15,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Make sequences", &["generate", "morph", "transfer"]),
     ("Motion capture", &["mocap"]),
     ("Check the claims", &["reproduce"]),
-    ("Shell", &["completions", "man"]),
+    ("This machine", &["devices", "completions", "man"]),
 ];
 
 /// Learn a family of sequences at once; customise a dynamical system to each member by a short code.
@@ -61,6 +61,8 @@ pub enum Verb {
     /// The paper's experiments, with the paper's numbers, ours and the oracle's
     #[command(subcommand)]
     Reproduce(reproduce::Arguments),
+    /// What can compute here: the processor, graphics cards, and why one cannot be used
+    Devices(devices::Arguments),
     /// Completions for a shell, on stdout
     Completions(shell::Completions),
     /// Manual pages, one per verb

@@ -66,6 +66,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Reproduce(reproduce::Arguments::Pd(asked)) => {
             in_pool(asked.common.threads(), || asked.run(&mut stdout()))
         }
+        Verb::Devices(asked) => asked.run(&mut stdout()),
         Verb::Completions(asked) => asked.run(&mut stdout()),
         Verb::Man(asked) => asked.run(&mut stdout()),
     }

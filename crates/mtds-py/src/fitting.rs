@@ -44,6 +44,7 @@ impl Fitting {
             base: None,
             columns,
             time_step: family.has_times.then(|| family.read.time.step.to_string()),
+            device: mtds::Device::default(),
         };
         work::quick(py, || {
             let begun = match &checkpoint {

@@ -59,6 +59,13 @@ pub enum Error {
         name: String,
     },
 
+    /// A graphics card that cannot be used, or failed.
+    #[error("{why}")]
+    Device {
+        /// What is missing or went wrong, and what to try.
+        why: String,
+    },
+
     /// Learning met a loss or a gradient that is not finite.
     #[error(
         "step {step}: {what} is not finite; lower the learning rate, scale the data, or resume from {}",

@@ -68,6 +68,7 @@ mod system;
 mod workflow;
 
 pub use base::BaseName;
+pub use engine::{Device, Products};
 pub use error::{Error, Result};
 pub use family::{Family, Inputs, Scaling, Sequence, Signal};
 pub use infer::{Diagnostics, Method, Online, Points, Posterior, Status, TrackerState};

@@ -223,7 +223,13 @@ fn a_shared_filter_is_learned_by_the_front() {
             start: StartRule::None,
             refine: RefineRule::Variational(Box::new(refine)),
         };
-        let data = CourseData { family: family.clone(), cut_from: None, held_out: None, seed: 4 };
+        let data = CourseData {
+            family: family.clone(),
+            cut_from: None,
+            held_out: None,
+            seed: 4,
+            device: mtds::Device::default(),
+        };
         let learner = Learner::new(course, spec, data).unwrap();
         let model = learner.finish(&mut |_| Control::Continue).unwrap().model;
         let (mut squares, mut n) = (0.0, 0);

@@ -3,7 +3,7 @@
 use super::delivery::{Content, Delivery, append};
 use super::observed::{self, Outside};
 use crate::interrupt::Interrupt;
-use crate::options::{Common, MethodName, Source};
+use crate::options::{Common, MethodName, Source, Where};
 use crate::progress::{Progress, Stage};
 use crate::usage::{UsageError, check_folder, count, level, result_file, rising};
 use anyhow::{Result, bail};
@@ -58,6 +58,10 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "METHOD", default_value_t = MethodName::Adais)]
     pub method: MethodName,
 
+    /// Where to compute.
+    #[command(flatten)]
+    pub place: Where,
+
     /// What all verbs have in common.
     #[command(flatten)]
     pub common: Common,
@@ -72,7 +76,7 @@ impl Arguments {
     pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
         self.source.check()?;
         check_folder("--out", self.out.as_deref())?;
-        let model = load_model(&self.model)?;
+        let model = self.place.place(load_model(&self.model)?)?;
         let read = observed::read(&self.source, &model, &self.common)?;
         let steps = self.all_steps(&read, &model)?;
         let levels = rising(self.quantiles.clone());

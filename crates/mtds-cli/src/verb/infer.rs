@@ -3,7 +3,7 @@
 use super::delivery::{Content, Delivery, append};
 use super::observed::{self, Outside};
 use crate::interrupt::Interrupt;
-use crate::options::{Common, MethodName, Source};
+use crate::options::{Common, MethodName, Source, Where};
 use crate::progress::{Progress, Stage};
 use crate::usage::{UsageError, check_folder, count, result_file};
 use anyhow::Result;
@@ -61,6 +61,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", requires = "draws", value_parser = count("leave it out for 1000"))]
     pub n_draws: Option<usize>,
 
+    /// Where to compute.
+    #[command(flatten)]
+    pub place: Where,
+
     /// What all verbs have in common.
     #[command(flatten)]
     pub common: Common,
@@ -73,7 +77,7 @@ impl Arguments {
     /// A model or data that cannot be read, or do not fit each other; a file that cannot be written; an interrupt.
     pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
         self.check()?;
-        let model = load_model(&self.model)?;
+        let model = self.place.place(load_model(&self.model)?)?;
         let read = observed::read(&self.source, &model, &self.common)?;
         let (table, outside) = self.infer_all(interrupt, (&model, self.method.of(&model)?), &read)?;
         observed::say_outside(&self.common, &outside);

@@ -2,6 +2,7 @@
 
 pub mod data;
 mod delivery;
+pub mod devices;
 pub mod evaluate;
 pub mod fit;
 pub mod forecast;

@@ -14,17 +14,22 @@
 //! asks its caller anything half-way: weights are data ([`Weights`], [`OwnWeights`]), so that rollout, weights and adjoint can
 //! stay on one device. Big results may stay where they were computed ([`CodeScores`]).
 //!
-//! [`System`](crate::system::System) holds its engine, so that callers know none. `cpu` is the one there is.
+//! [`System`](crate::system::System) holds its engine, so that callers know none. `cpu` is this machine's processor, `cuda` an NVIDIA card;
+//! a [`Device`] names one of them. Steps of learning that an engine takes whole are `resident`.
 
 mod codes;
 pub(crate) mod cpu;
+mod cuda;
+mod device;
 mod own;
 mod precision;
+pub(crate) mod resident;
 mod scores;
 
 use std::fmt::Debug;
 
 pub use codes::Codes;
+pub use device::{Device, Products};
 pub use own::{Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, normalised};
 pub use precision::Precision;
 pub use scores::CodeScores;
@@ -36,6 +41,7 @@ use crate::front::FrontReading;
 use crate::kernel::Real;
 use crate::random::Random;
 use crate::system::System;
+use resident::{Beginning, Resident, ResidentTask};
 
 /// A system with parameters that are tried out.
 #[derive(Clone, Copy, Debug)]
@@ -168,6 +174,19 @@ pub(crate) trait Engine: Debug + Send + Sync {
         reading: FrontReading<'_>,
         state: Option<&[f32]>,
     ) -> (Vec<f32>, Vec<f32>);
+
+    /// Learning whose steps this engine takes whole; nothing where it has none for the system.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    fn resident(&self, _: &ResidentTask<'_>, _: Beginning<'_>) -> Result<Option<Box<dyn Resident>>> {
+        Ok(None)
+    }
+
+    /// What went wrong so far, and was done by another engine.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A sequence in model units, and which of its values count.

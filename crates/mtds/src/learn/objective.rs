@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::resident::{Beginning, Resident, StepOrder};
 use crate::random::Random;
 use crate::{Error, Result};
 
@@ -71,6 +72,34 @@ pub trait Objective {
     /// # Errors
     /// [`Error::Store`] when the state does not belong to this objective.
     fn restore(&mut self, state: &serde_json::Value) -> Result<()>;
+
+    /// Learning by an engine that takes steps whole, from this state and average; nothing where gradients are asked for one by one.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    #[doc(hidden)]
+    fn resident(&mut self, _from: Beginning<'_>) -> Result<Option<Box<dyn Resident>>> {
+        Ok(None)
+    }
+
+    /// What a step is made of, for such an engine.
+    ///
+    /// # Errors
+    /// Always, for an objective that no engine takes whole.
+    #[doc(hidden)]
+    fn order(&mut self, _step: u64, _random: &mut Random) -> Result<StepOrder> {
+        Err(Error::setting("device", "found an objective whose steps no engine takes whole"))
+    }
+
+    /// Whether [`finish_step`](Self::finish_step) or [`change_units`](Self::change_units) do anything to parameters after this step.
+    #[doc(hidden)]
+    fn touches_parameters(&self, _step: u64) -> bool {
+        true
+    }
+
+    /// Told once a step counts; [`finish_step`](Self::finish_step) includes it.
+    #[doc(hidden)]
+    fn count_step(&mut self) {}
 
     /// Closed-form changes after the optimiser's step, e.g. a change of scale; nothing unless overridden.
     fn finish_step(&mut self, _parameters: &mut [f32], _step: u64) {}

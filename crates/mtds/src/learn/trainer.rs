@@ -1,5 +1,7 @@
 //! The training loop: gradient, optimiser, held-out check, and a step that counts wholly or not at all.
 
+mod resident;
+
 use serde::{Deserialize, Serialize};
 
 use super::adam::{self, AdamState};
@@ -10,6 +12,7 @@ use super::plan::TrainingPlan;
 use super::stopping::Stopping;
 use crate::random::Random;
 use crate::{Error, Result};
+use resident::Away;
 
 /// What an observer wants after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +88,8 @@ pub struct Trainer<O: Objective> {
     random: Random,
     stopping: Stopping,
     history: History,
+    /// Learning by an engine that takes steps whole.
+    away: Option<Away>,
 }
 
 impl<O: Objective> Trainer<O> {
@@ -137,7 +142,22 @@ impl<O: Objective> Trainer<O> {
             let average = average.unwrap_or_else(|| state.parameters.clone());
             [average.clone(), average]
         });
-        Ok(Self { objective, groups, plan, step, state, trial, average, gradient, random, stopping, history })
+        let away = None;
+        let trainer = Self {
+            objective,
+            groups,
+            plan,
+            step,
+            state,
+            trial,
+            average,
+            gradient,
+            random,
+            stopping,
+            history,
+            away,
+        };
+        trainer.settle()
     }
 
     /// Takes steps until the plan is done, the held-out bound stops gaining, or `observer` says stop.
@@ -149,13 +169,20 @@ impl<O: Objective> Trainer<O> {
     /// objective returns. The failed step leaves no trace: [`parameters`](Self::parameters) and
     /// [`checkpoint`](Self::checkpoint) are those of the step before it.
     pub fn run(&mut self, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<Outcome> {
+        let ended = self.take_steps(observer);
+        let home = self.bring_home();
+        ended.and(home)?;
+        Ok(self.outcome())
+    }
+
+    fn take_steps(&mut self, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<()> {
         while self.status() == RunEnd::Interrupted {
-            let progress = self.advance()?;
+            let progress = if self.away.is_some() { self.advance_away() } else { self.advance() }?;
             if observer(&progress) == Control::Stop {
                 break;
             }
         }
-        Ok(self.outcome())
+        Ok(())
     }
 
     /// The current parameters: those after the last good step.
@@ -190,6 +217,9 @@ impl<O: Objective> Trainer<O> {
     /// Everything that [`Trainer::resume`] needs.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
+        if let Some(lost) = self.lost() {
+            return lost.clone();
+        }
         Checkpoint {
             step: self.step,
             plan: self.plan.clone(),

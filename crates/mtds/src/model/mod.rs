@@ -17,6 +17,7 @@ pub use columns::{Attribute, DataColumns};
 pub use infer::Inferred;
 pub use tracker::{Follower, FollowingModel, ModelTracker, ModelTrackerState};
 
+use crate::engine::Device;
 use crate::evaluate::ScoreRow;
 use crate::family::Family;
 use crate::infer::Online;
@@ -55,6 +56,16 @@ pub struct Model {
 }
 
 impl Model {
+    /// The same model, computed with where `device` says.
+    #[must_use]
+    pub fn on(mut self, device: &Device) -> Self {
+        self.system = self.system.on(device);
+        for companion in &mut self.companions {
+            companion.system = companion.system.clone().on(device);
+        }
+        self
+    }
+
     /// A system put together by hand, with the names of its outputs and inputs: inference as usual, no members, nothing known of a fit.
     #[must_use]
     pub fn by_hand(system: System, columns: DataColumns, provenance: Provenance) -> Self {

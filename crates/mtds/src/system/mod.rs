@@ -21,8 +21,8 @@ pub use spec::Architecture;
 use std::sync::Arc;
 
 use crate::base::Base;
-use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
+use crate::engine::{Device, Engine};
 use crate::family::Scaling;
 use crate::generator::{Layout, Prior, Role, Tensor};
 use crate::kernel::Real;
@@ -117,6 +117,13 @@ impl System {
     #[must_use]
     pub fn spec(&self) -> &Architecture {
         &self.spec
+    }
+
+    /// The same model, computed with where `device` says.
+    #[must_use]
+    pub fn on(mut self, device: &Device) -> Self {
+        self.engine = Arc::clone(&device.engine);
+        self
     }
 
     /// What computes with it.

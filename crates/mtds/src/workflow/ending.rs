@@ -4,6 +4,7 @@ use super::fitting::{Candidate, FitProgress, FitStage, State};
 use super::parts::{Known, Parts};
 use super::{CalibrationRecord, Fit, FitRecord, NewMembersRecord, PriorRecord, Reason};
 use super::{SelectionRow, StructureRow, selection};
+use crate::engine::Device;
 use crate::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Learned, Origins, evaluate};
 use crate::family::{Family, Phase};
 use crate::infer::{Followed, GaussianMixture, Online, Whole};
@@ -41,6 +42,7 @@ pub(super) struct Ending<'a> {
     pub(super) choices: &'a Choices,
     pub(super) parts: &'a Parts,
     pub(super) seed: u64,
+    pub(super) device: &'a Device,
 }
 
 impl Ending<'_> {
@@ -58,7 +60,7 @@ impl Ending<'_> {
             return Ok(());
         }
         let scaling = self.choices.scaling.scaling(&self.parts.pieces)?;
-        let learned = System::new(architecture, scaling, candidate.parameters.clone())?;
+        let learned = System::new(architecture, scaling, candidate.parameters.clone())?.on(self.device);
         let chosen = match candidate.prior.take() {
             Some(known) => known,
             None => {
@@ -145,7 +147,7 @@ impl Ending<'_> {
     /// The system of a candidate of which everything is known.
     pub(super) fn system(&self, architecture: Architecture, candidate: &Candidate) -> Result<System> {
         let scaling = self.choices.scaling.scaling(&self.parts.pieces)?;
-        let mut system = System::new(architecture, scaling, candidate.parameters.clone())?;
+        let mut system = System::new(architecture, scaling, candidate.parameters.clone())?.on(self.device);
         if let Some(chosen) = &candidate.prior {
             system = system.with_prior(chosen.prior.clone())?;
         }

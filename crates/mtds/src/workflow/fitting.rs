@@ -342,7 +342,8 @@ impl Fitting {
     }
 
     pub(super) fn ending<'a>(&'a self, choices: &'a Choices, task: Task) -> ending::Ending<'a> {
-        ending::Ending { choices, parts: &self.parts[task.fold], seed: self.seed_of(task) }
+        let (parts, seed) = (&self.parts[task.fold], self.seed_of(task));
+        ending::Ending { choices, parts, seed, device: &self.fit.device }
     }
 
     fn architecture(&self, task: Task) -> Result<Architecture> {
@@ -379,6 +380,7 @@ impl Fitting {
             cut_from: (choices.jitter > 0).then(|| parts.cut_from()),
             held_out: parts.held_out_pieces.clone().filter(|_| choices.patience > 0),
             seed: self.seed_of(task),
+            device: self.fit.device.clone(),
         };
         match self.state.course.take() {
             Some(from) => Learner::resume(course, architecture, data, from),

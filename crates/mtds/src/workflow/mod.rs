@@ -24,6 +24,7 @@ pub use selection::SelectionRow;
 
 use crate::Result;
 use crate::base::Base;
+use crate::engine::Device;
 use crate::family::Family;
 use crate::learn::{Control, Wishes};
 use crate::model::{DataColumns, Model};
@@ -60,6 +61,8 @@ pub struct Fit {
     pub columns: DataColumns,
     /// Length of a step in the units of its times, as files write it, such as `0.5` or `1d`; `None` where nobody said.
     pub time_step: Option<String>,
+    /// Where to compute.
+    pub device: Device,
 }
 
 impl Fit {

@@ -153,6 +153,12 @@ pub fn learn_from_prior(
         start: StartRule::Prior(Box::new(PriorStart { objective, plan })),
         refine: RefineRule::None,
     };
-    let data = CourseData { family: family.clone(), cut_from: None, held_out: None, seed };
+    let data = CourseData {
+        family: family.clone(),
+        cut_from: None,
+        held_out: None,
+        seed,
+        device: mtds::Device::default(),
+    };
     Learner::new(course, spec, data).unwrap().finish(&mut |_| Control::Continue).unwrap().model
 }

@@ -8,7 +8,7 @@
 mod document;
 
 use super::observed;
-use crate::options::{Common, Source};
+use crate::options::{Common, Source, Where};
 use crate::progress::{Progress, Stage};
 use crate::usage::{Refusal, UsageError, rising, table_file, value, within};
 use anyhow::{Context, Result, bail};
@@ -89,6 +89,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", value_parser = table_file(NOT_NPZ, "scores.csv"))]
     pub anomaly: Option<PathBuf>,
 
+    /// Where to compute.
+    #[command(flatten)]
+    pub place: Where,
+
     /// What all verbs have in common.
     #[command(flatten)]
     pub common: Common,
@@ -155,7 +159,7 @@ impl Arguments {
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         self.source.check()?;
         let against = self.baselines()?;
-        let model = load_model(&self.model)?;
+        let model = self.place.place(load_model(&self.model)?)?;
         let family = observed::read(&self.source, &model, &self.common)?.family;
         let train = self.training().map(|source| observed::read(&source, &model, &self.common));
         let train = train.transpose()?.map(|read| read.family);

@@ -11,7 +11,7 @@ mod watching;
 mod wishes;
 
 use crate::interrupt::Interrupt;
-use crate::options::{Common, DEFAULT_SEED, Source, options_by};
+use crate::options::{Common, DEFAULT_SEED, Source, Where, options_by};
 use crate::usage::{Refusal, UsageError, check_directory, rising, value};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -80,6 +80,10 @@ pub struct Arguments {
     /// Settings of learning.
     #[command(flatten)]
     pub wishes: WishArguments,
+
+    /// Where to compute.
+    #[command(flatten)]
+    pub place: Where,
 
     /// What all verbs have in common.
     #[command(flatten)]
@@ -216,6 +220,7 @@ impl Arguments {
             base: None,
             columns: settings.data,
             time_step: Some(read.time.step.to_string()),
+            device: self.place.open(true)?,
         };
         let Some(bytes) = earlier else { return fit.begin(&read.family).map_err(usage) };
         let fitting = fit.resume(&read.family, bytes).map_err(|error| match error {

@@ -203,7 +203,13 @@ fn course(start: StartRule, refine: &Refine) -> Course {
 }
 
 fn data(training: &TrainingSet, seed: u64) -> CourseData {
-    CourseData { family: training.family().clone(), cut_from: None, held_out: None, seed }
+    CourseData {
+        family: training.family().clone(),
+        cut_from: None,
+        held_out: None,
+        seed,
+        device: mtds::Device::default(),
+    }
 }
 
 fn spec(skip: Skip) -> Architecture {

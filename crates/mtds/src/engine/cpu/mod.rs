@@ -14,6 +14,7 @@ mod states;
 mod table;
 
 pub(crate) use front::FrontPass;
+pub(super) use own::weigh;
 pub(crate) use table::Table;
 
 use super::{

@@ -76,7 +76,7 @@ pub(super) fn shared_likelihoods(
 }
 
 /// Writes the K weights of sequence `i`; `known` are likelihoods by set of codes, where there are any.
-pub(super) fn weigh(
+pub(in crate::engine) fn weigh(
     rule: OwnWeights<'_>,
     (i, known): (usize, Option<&[f64]>),
     likelihoods: &[f64],

@@ -321,11 +321,9 @@ impl StageRecord {
 }
 
 fn first_model(course: &Course, spec: Architecture, data: &CourseData) -> Result<System> {
-    System::initialise(
-        spec,
-        course.scaling.scaling(&data.family)?,
-        &mut stream(data.seed, Stream::Initialise),
-    )
+    let scaling = course.scaling.scaling(&data.family)?;
+    let first = System::initialise(spec, scaling, &mut stream(data.seed, Stream::Initialise))?;
+    Ok(first.on(&data.device))
 }
 
 /// The refinement of `model`, before its first step.

@@ -22,6 +22,7 @@ use super::{
     ResponsesStart, ScalingRule, TrainingPlan,
 };
 use crate::Error;
+use crate::engine::Device;
 use crate::family::{Family, Origin};
 use crate::system::System;
 
@@ -133,6 +134,8 @@ pub struct CourseData {
     pub held_out: Option<Family>,
     /// Seed of all randomness.
     pub seed: u64,
+    /// Where to compute.
+    pub device: Device,
 }
 
 /// What segments were cut from.

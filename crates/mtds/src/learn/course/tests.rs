@@ -78,7 +78,8 @@ fn a_course_of_moved_segments_resumes_and_does_not_depend_on_threads() {
     let start = StartRule::Responses(ResponsesStart { std_dev: 0.01 });
     let course = Course { scaling: ScalingRule::Outputs, start, refine: RefineRule::Variational(stage) };
     let cut_from = Some(CutFrom { family: whole, origins: cut.origins });
-    let data = CourseData { family: cut.family, cut_from, held_out: None, seed: 5 };
+    let data =
+        CourseData { family: cut.family, cut_from, held_out: None, seed: 5, device: Device::default() };
     let run = |cuts: &[usize], threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| run_cut_on(&data, &course, cuts))
@@ -92,7 +93,13 @@ fn a_course_of_moved_segments_resumes_and_does_not_depend_on_threads() {
 
 /// Parameters and records of a course that is cut, written and read after each of these numbers of calls.
 fn run_cut(course: &Course, cuts: &[usize]) -> (Vec<f32>, Vec<StageRecord>) {
-    let data = CourseData { family: family(4), cut_from: None, held_out: Some(family(3)), seed: 5 };
+    let data = CourseData {
+        family: family(4),
+        cut_from: None,
+        held_out: Some(family(3)),
+        seed: 5,
+        device: Device::default(),
+    };
     run_cut_on(&data, course, cuts)
 }
 
@@ -142,7 +149,13 @@ fn a_course_that_is_cut_ends_with_the_same_bits() {
 #[test]
 fn beliefs_are_left_by_variational_courses_alone() {
     let (train, held_out) = (family(4), family(3));
-    let data = CourseData { family: train.clone(), cut_from: None, held_out: Some(held_out), seed: 5 };
+    let data = CourseData {
+        family: train.clone(),
+        cut_from: None,
+        held_out: Some(held_out),
+        seed: 5,
+        device: Device::default(),
+    };
     for (course, network) in
         [(by_beliefs(StartRule::None, None), false), (by_beliefs(StartRule::None, Some(3)), true)]
     {
@@ -175,7 +188,8 @@ fn refinement_gains_on_what_it_started_from() {
 
 #[test]
 fn a_checkpoint_of_another_course_is_refused() {
-    let data = CourseData { family: family(4), cut_from: None, held_out: None, seed: 5 };
+    let data =
+        CourseData { family: family(4), cut_from: None, held_out: None, seed: 5, device: Device::default() };
     let (prior, effects) = (from_prior(), from_effects());
     let checkpoint = Learner::new(effects, spec(), data.clone()).unwrap().checkpoint();
     let error = Learner::resume(prior, spec(), data, checkpoint).err().unwrap().to_string();
@@ -184,7 +198,8 @@ fn a_checkpoint_of_another_course_is_refused() {
 
 #[test]
 fn broken_bytes_are_refused() {
-    let data = CourseData { family: family(4), cut_from: None, held_out: None, seed: 5 };
+    let data =
+        CourseData { family: family(4), cut_from: None, held_out: None, seed: 5, device: Device::default() };
     let course = from_prior();
     let bytes = Learner::new(course.clone(), spec(), data.clone()).unwrap().checkpoint().to_bytes().unwrap();
     for n in [0, 5, MAGIC.len() + 3, MAGIC.len() + 20, bytes.len() / 2, bytes.len() - 1] {

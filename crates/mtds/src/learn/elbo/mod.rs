@@ -20,6 +20,7 @@ mod epoch;
 mod gaussians;
 mod moved;
 mod objective;
+mod resident;
 mod search;
 mod settings;
 mod usage;
@@ -41,6 +42,7 @@ use beliefs::{Beliefs, FreeBeliefs};
 use bound::Coded;
 use epoch::Epoch;
 use moved::MovedSegments;
+use resident::StepRows;
 
 /// Seed of the draws of held-out bounds, the same in every call.
 const FIXED: u64 = 0x6d74_6473;
@@ -73,6 +75,8 @@ pub struct VariationalObjective {
     next_epoch: Option<Epoch>,
     /// Gradients of the last step; kept for their memory.
     found: OwnResult,
+    /// What steps are made of, where an engine takes them whole.
+    step_rows: Option<StepRows>,
 }
 
 /// Sequences that are watched: beliefs about them are adapted anew, or read off the network.
@@ -172,10 +176,11 @@ impl VariationalObjective {
         let mut members = vec![vec![]; beliefs.n_codes()];
         code_of.iter().enumerate().for_each(|(i, &j)| members[j].push(i));
         let data = Coded { batch, code_of };
-        let (moved, epoch, next_epoch, found) = Default::default();
+        let (moved, epoch, next_epoch, found, step_rows) = Default::default();
         #[rustfmt::skip]
         let objective = Self {
             model, data, members, beliefs, held_out, settings, sobol, noise, moved, epoch, next_epoch, found,
+            step_rows,
         };
         Ok(objective)
     }

@@ -56,12 +56,25 @@ impl MovedSegments {
         window: Option<usize>,
         random: &mut Random,
     ) -> OwnBatch {
-        let moved = |&i: &usize| {
-            let (sequence, steps) = &self.pieces[i];
-            let last = self.whole.sequence(*sequence).n_time();
-            (*sequence, moved(steps, last, random.random_range(0..=2 * self.jitter), self.jitter))
-        };
-        OwnBatch::of_pieces(model, &self.whole, segments.iter().map(moved).collect(), window)
+        let pieces = segments.iter().map(|&i| self.draw(i, random)).collect();
+        OwnBatch::of_pieces(model, &self.whole, pieces, window)
+    }
+
+    /// Where one segment comes to lie: number of the sequence, and its steps.
+    pub(super) fn draw(&self, segment: usize, random: &mut Random) -> (usize, Range<usize>) {
+        let (sequence, steps) = &self.pieces[segment];
+        let last = self.whole.sequence(*sequence).n_time();
+        (*sequence, moved(steps, last, random.random_range(0..=2 * self.jitter), self.jitter))
+    }
+
+    /// The sequences, in model units.
+    pub(super) fn whole(&self) -> &Family {
+        &self.whole
+    }
+
+    /// Steps of the longest segment.
+    pub(super) fn longest(&self) -> usize {
+        self.pieces.iter().map(|(_, steps)| steps.len()).max().unwrap_or(0)
     }
 }
 

@@ -9,6 +9,7 @@ use super::epoch::Epoch;
 use super::{
     Estimator, FIXED, GroupRule, HardEnding, HardPhase, HeldOut, VariationalObjective, WeightedGradient,
 };
+use crate::engine::resident::{Beginning, Resident, StepOrder};
 use crate::generator::Skip;
 use crate::learn::rules::holds_weights;
 use crate::learn::{Objective, ParameterGroup, StepReport};
@@ -104,7 +105,7 @@ impl VariationalObjective {
     }
 }
 
-fn spacing(estimator: Estimator) -> Spacing {
+pub(super) fn spacing(estimator: Estimator) -> Spacing {
     match estimator {
         Estimator::ImportanceWeighted(WeightedGradient::DoublyReparameterised) => Spacing::Independent,
         Estimator::Elbo | Estimator::ImportanceWeighted(WeightedGradient::Plain) => Spacing::Even,
@@ -193,10 +194,27 @@ impl Objective for VariationalObjective {
         Ok(())
     }
 
-    fn finish_step(&mut self, parameters: &mut [f32], step: u64) {
+    fn count_step(&mut self) {
         if let Some(epoch) = self.next_epoch.take() {
             self.epoch = epoch;
         }
+    }
+
+    fn resident(&mut self, from: Beginning<'_>) -> Result<Option<Box<dyn Resident>>> {
+        self.settle(from)
+    }
+
+    fn order(&mut self, step: u64, random: &mut Random) -> Result<StepOrder> {
+        Ok(self.step_order(step, random))
+    }
+
+    fn touches_parameters(&self, step: u64) -> bool {
+        self.settings.hard.is_some_and(|hard| hard.steps == step)
+            || self.settings.search.is_some_and(|search| search.is_due(step))
+    }
+
+    fn finish_step(&mut self, parameters: &mut [f32], step: u64) {
+        self.count_step();
         self.noise.finish_step(parameters, step);
         self.search(parameters, step);
     }

@@ -31,7 +31,7 @@ pub struct CodeSearch {
 }
 
 impl CodeSearch {
-    fn is_due(&self, step: u64) -> bool {
+    pub(super) fn is_due(&self, step: u64) -> bool {
         step <= self.until && step.is_multiple_of(self.every.max(1))
     }
 }
