@@ -8,6 +8,8 @@ import inputs
 class TrainingStep:
     """The peer that the ratios refer to; a request may name other sizes than the paper's."""
 
+    device = "cpu"
+
     def __init__(self):
         self.size = None
 
@@ -25,16 +27,16 @@ class TrainingStep:
     def restart(self, size):
         """Step 0 at a size."""
         self.size = size
-        self.data = {name: torch.from_numpy(a) for name, a in inputs.w1_data(size).items()}
-        start = {name: torch.from_numpy(a) for name, a in inputs.w1_parameters(size).items()}
-        self.gru = torch.nn.GRU(inputs.W1_INPUTS, size.hidden)
+        self.data = {name: torch.from_numpy(a).to(self.device) for name, a in inputs.w1_data(size).items()}
+        start = {name: torch.from_numpy(a).to(self.device) for name, a in inputs.w1_parameters(size).items()}
+        self.gru = torch.nn.GRU(inputs.W1_INPUTS, size.hidden).to(self.device)
         with torch.no_grad():
             for own, name in zip(self.gru.parameters(), ("wih", "whh", "bih", "bhh")):
                 own.copy_(start[name])
         names = ("H", "Wz", "bz", "z")
         self.parameters = dict(zip(("wih", "whh", "bih", "bhh"), self.gru.parameters()))
         self.parameters |= {name: start[name].requires_grad_(True) for name in names}
-        self.adam = torch.optim.Adam(self.parameters.values(), lr=inputs.LEARNING_RATE, foreach=True)
+        self.adam = torch.optim.Adam(self.parameters.values(), lr=inputs.LEARNING_RATE, foreach=True, capturable=self.device == "cuda")
 
     def round(self, request=None):
         self.adam.zero_grad(set_to_none=True)
@@ -62,7 +64,7 @@ class TrainingStep:
         A, B, C, d = torch.split(theta, inputs.w1_blocks(), 1)
         A, C = A.view(-1, n, n), C.view(-1, inputs.W1_OUTPUTS, n)
         drive = torch.bmm(driven.transpose(0, 1), B.view(-1, n, m).transpose(1, 2)) + self.data["bias"]
-        state, states = torch.zeros(len(A), n, 1), []
+        state, states = torch.zeros(len(A), n, 1, device=self.device), []
         for t in range(inputs.W1_TIME):
             state = torch.tanh(torch.baddbmm(drive[:, t, :, None], A, state))
             states.append(state)

@@ -12,7 +12,7 @@ use crate::work::Work;
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The peers that ratios refer to; every work has at most one of them.
-const REFERENCES: [&str; 2] = ["torch", "numpyro"];
+const REFERENCES: [&str; 3] = ["torch", "numpyro", "torch_cuda"];
 
 /// How many rounds, and how they are cut into turns.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,6 +5,8 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use clap::Parser;
+use mtds::Device;
+use mtds::parts::Products;
 use mtds_bench::agreement::{Agreement, compare};
 use mtds_bench::check::Check;
 use mtds_bench::interleave::{Contestant, Measured, Schedule, measure};
@@ -17,6 +19,8 @@ use mtds_bench::{Error, Result, inputs, w1_inputs};
 
 /// The peers, each with its worker `<name>_worker.py`.
 const FRAMEWORKS: &[&str] = &["torch", "jax"];
+/// The peer on a graphics card: steps of learning as a CUDA graph.
+const ON_CARD: &[&str] = &["torch_cuda"];
 const SAMPLERS: &[&str] = &["numpyro"];
 /// An ESS can never be twice the number of draws: every pass is taken.
 const NEVER_STOP: f64 = 2.0;
@@ -52,6 +56,12 @@ struct Arguments {
     /// The step at which the update of the posterior is timed
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(10..=80))]
     at: u16,
+    /// Where w1 and w1-sizes are computed, the only works then: cpu, or the first graphics card
+    #[arg(long, default_value = "cpu", value_parser = ["cpu", "cuda"])]
+    device: String,
+    /// Products on the card: exact (as f32) or tf32, of ours and of the peer
+    #[arg(long, default_value = "exact", value_parser = ["exact", "tf32"])]
+    products: String,
     /// Seed of whatever is random
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -124,6 +134,10 @@ fn measure_all(arguments: &Arguments, settings: &WorkSettings) -> Result<Report>
     let schedule = schedule(arguments);
     let mut assignments = assignments(settings, &problem);
     assignments.retain(|assignment| assignment.is_wanted(&arguments.only));
+    if settings.card.is_some() {
+        assignments.retain(|assignment| assignment.name == w1::NAME || assignment.is_size());
+        assignments.iter_mut().for_each(|assignment| assignment.peers = ON_CARD);
+    }
     let mut peers = start_peers(arguments, &assignments)?;
     let (mut rows, mut checks, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for assignment in assignments {
@@ -134,7 +148,7 @@ fn measure_all(arguments: &Arguments, settings: &WorkSettings) -> Result<Report>
         rows.extend(own_rows);
         checks.extend(agreements(&assignment, &measured));
     }
-    let settings = report_settings(schedule, settings);
+    let settings = report_settings(schedule, settings, arguments);
     Ok(Report { rows, checks, notes, settings, seed: arguments.seed, version: env!("CARGO_PKG_VERSION") })
 }
 
@@ -152,7 +166,18 @@ fn work_settings(arguments: &Arguments) -> Result<WorkSettings> {
         at: arguments.at.into(),
         ess_stop: 0.6,
         problem: AdaisProblem::oscillators()?,
+        card: card(arguments)?,
     })
+}
+
+/// The card, where it is asked for.
+fn card(arguments: &Arguments) -> Result<Option<Device>> {
+    if arguments.device == "cpu" {
+        return Ok(None);
+    }
+    let products = if arguments.products == "tf32" { Products::Tf32 } else { Products::Exact };
+    let opened = Device::cuda(0, products, None);
+    opened.map(Some).map_err(|source| Error::Own { work: w1::NAME.into(), source })
 }
 
 fn schedule(arguments: &Arguments) -> Schedule {
@@ -163,8 +188,10 @@ fn schedule(arguments: &Arguments) -> Schedule {
     }
 }
 
-fn report_settings(schedule: Schedule, settings: &WorkSettings) -> Settings {
+fn report_settings(schedule: Schedule, settings: &WorkSettings, arguments: &Arguments) -> Settings {
     Settings {
+        device: settings.card.as_ref().map_or("cpu", Device::name).to_owned(),
+        products: arguments.products.clone(),
         turns: schedule.turns,
         rounds: schedule.rounds,
         threads: settings.threads,
@@ -181,9 +208,12 @@ fn start_peers(arguments: &Arguments, assignments: &[Assignment]) -> Result<Vec<
         let script = arguments.workers.join(format!("{name}_worker.py"));
         let mut command = Command::new(python);
         command.arg(script).args(["--threads", &arguments.threads.to_string()]);
+        if ON_CARD.contains(name) {
+            command.args(["--products", &arguments.products]);
+        }
         Peer::start(name, &mut command, PATIENCE)
     };
-    FRAMEWORKS.iter().chain(SAMPLERS).filter(needed).map(start).collect()
+    FRAMEWORKS.iter().chain(SAMPLERS).chain(ON_CARD).filter(needed).map(start).collect()
 }
 
 fn assignments(settings: &WorkSettings, problem: &Path) -> Vec<Assignment> {

@@ -50,6 +50,10 @@ pub struct Settings {
     pub at: usize,
     /// The fraction at which `adais-early` stops.
     pub ess_stop: f64,
+    /// Where steps of learning were computed.
+    pub device: String,
+    /// How products were made there.
+    pub products: String,
 }
 
 /// The whole result, as `--json` writes it.
@@ -189,7 +193,15 @@ mod tests {
 
     #[test]
     fn the_json_has_flat_rows_with_settings_seed_and_version() {
-        let settings = Settings { turns: 8, rounds: 5, threads: 2, at: 40, ess_stop: 0.6 };
+        let settings = Settings {
+            turns: 8,
+            rounds: 5,
+            threads: 2,
+            at: 40,
+            ess_stop: 0.6,
+            device: "cpu".into(),
+            products: "exact".into(),
+        };
         let rows = rows("w2", &[measured("mtds 0.1.0", false, &[5.0; 4])]);
         let report = Report { rows, checks: vec![], notes: vec![], settings, seed: 7, version: "0.1.0" };
         let folder = tempfile::tempdir().unwrap();

@@ -24,7 +24,7 @@ pub use device::{Card, Gpu, cards};
 pub use error::Error;
 
 pub use learning::{AdamNumbers, Learning, LearningPlan, Order, ParameterGroup, State, StepFound};
-pub use network::{Found, Network, Pull};
+pub use network::{Found, Network, Pull, Weigh};
 pub use shape::{Activation, Data, Front, Products, Shape, Source};
 
 /// Result with this crate's [`Error`].

@@ -1,8 +1,10 @@
 //! Signal, gait and features on the shared working set of 214 files; each test says so and passes where it is absent.
 
+mod recordings;
 mod skip;
 
-use skip::{recordings, skip};
+use recordings::recordings;
+use skip::skip;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 

@@ -8,6 +8,7 @@
 //! ```
 //! Errors are in deviations of an output over what was learned from: root mean square over outputs and starts, mean over styles.
 
+mod recordings;
 mod skip;
 
 use std::path::{Path, PathBuf};
@@ -99,7 +100,7 @@ fn asked<T: std::str::FromStr>(name: &str, usual: T) -> T {
 #[test]
 #[ignore = "learns for minutes; see the first lines"]
 fn novel_styles_are_forecast_better_than_by_a_gated_network() {
-    let Some(folder) = skip::recordings() else {
+    let Some(folder) = recordings::recordings() else {
         return skip::skip("novel_styles_are_forecast_better_than_by_a_gated_network", "no recordings");
     };
     let settings = ClipSettings::default();

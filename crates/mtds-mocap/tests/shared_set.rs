@@ -1,8 +1,10 @@
 //! The whole pipeline on the shared working set of 214 files; each test says so and passes where the set is absent.
 
+mod recordings;
 mod skip;
 
-use skip::{recordings, skip};
+use recordings::recordings;
+use skip::skip;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

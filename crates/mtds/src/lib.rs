@@ -68,10 +68,10 @@ mod system;
 mod workflow;
 
 pub use base::BaseName;
-pub use engine::{Device, Products};
+pub use engine::Device;
 pub use error::{Error, Result};
 pub use family::{Family, Inputs, Scaling, Sequence, Signal};
-pub use infer::{Diagnostics, Method, Online, Points, Posterior, Status, TrackerState};
+pub use infer::{Diagnostics, Method, Online, Points, Posterior, Status};
 pub use learn::{CodeUsage, Control, LearnRule, PriorRule, Progress, Wishes};
 pub use model::{DataColumns, Inferred, Member, Model, ModelTracker, Provenance};
 pub use predict::{CodePath, Explained, Forecast, PrincipalAxes, Surprise};
@@ -102,7 +102,7 @@ pub mod parts {
         SharedProcess, SingleTask, SingleTaskFit, Spread, Subspace,
     };
     pub use crate::engine::{
-        CodeScores, Codes, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Rollout, Weights,
+        CodeScores, Codes, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rollout, Weights,
     };
     pub use crate::evaluate::baselines::{Learned, OfMembers};
     pub use crate::evaluate::follow::{Following, FollowingEnsemble, Updates};
@@ -112,7 +112,7 @@ pub mod parts {
     pub use crate::infer::{
         AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble,
         EnsembleTracker, Followed, GaussianMixture, KnownCode, LogTarget, MapLaplace, NoiseBelief, Nuts,
-        Proposed, SmoothTarget, Start, Tracker, Whole, adaptive_importance, effective_draws, map_laplace,
+        Proposed, SmoothTarget, Start, Tracker, TrackerState, Whole, adaptive_importance, effective_draws, map_laplace,
         nuts, split_r_hat,
     };
     pub use crate::learn::choice::{Beginning, Key, REST, RateRule, Recipe, Topic};

@@ -4,10 +4,10 @@
 mod common;
 
 use common::normals;
-use mtds::parts::{Activation, Codes, Front, InputSkip, OwnBatch, OwnPull, OwnResult, OwnWeights, Rnn};
+use mtds::parts::{Activation, Codes, Front, InputSkip, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rnn};
 use mtds::random::stream;
 use mtds::{
-    Architecture, Control, Device, Family, Fit, Model, Products, Scaling, Sequence, Signal, System, Wishes,
+    Architecture, Control, Device, Family, Fit, Model, Scaling, Sequence, Signal, System, Wishes,
 };
 
 fn card() -> Option<Device> {

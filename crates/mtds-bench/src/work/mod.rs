@@ -5,6 +5,8 @@ pub mod stl;
 pub mod w1;
 mod w2;
 
+use mtds::Device;
+
 use crate::check::Check;
 use crate::error::Result;
 use crate::problem::AdaisProblem;
@@ -51,6 +53,8 @@ pub struct WorkSettings {
     pub ess_stop: f64,
     /// What AdaIS infers.
     pub problem: AdaisProblem,
+    /// The card that the steps of learning run on, if it is not the processor.
+    pub card: Option<Device>,
 }
 
 /// All our own works.
@@ -68,7 +72,9 @@ pub fn own_works(settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
         Box::new(adais::Tracked::new(settings)?),
         Box::new(stl::Stl::new(settings)),
     ];
-    let sized = |(name, size): &(&str, W1Size)| -> Box<dyn Work> { Box::new(w1::W1::new(name, *size)) };
+    let sized = |(name, size): &(&str, W1Size)| -> Box<dyn Work> {
+        Box::new(w1::W1::new(name, *size, settings.card.clone()))
+    };
     works.extend([(w1::NAME, W1Size::PAPER)].iter().chain(w1::SIZES).map(sized));
     Ok(works)
 }

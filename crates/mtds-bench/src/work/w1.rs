@@ -3,6 +3,8 @@
 //! ```text
 //! a family of segments → VariationalObjective (hard phase: one draw a segment, σ ≈ 0, no divergence) → Trainer: Adam
 //! ```
+//! On a graphics card a round is several steps, as a fit takes them one after another there.
+//!
 //! With s = 1 fixed the loss is half the squared error of the peers, up to constants; codes are the means of the beliefs.
 
 use std::time::Instant;
@@ -12,7 +14,7 @@ use mtds::parts::{
     VariationalObjective,
 };
 use mtds::random::{Stream, stream};
-use mtds::{Architecture, Control, Family, Scaling, Sequence, Signal, System};
+use mtds::{Architecture, Control, Device, Family, Scaling, Sequence, Signal, System};
 
 use super::Work;
 use crate::check::{Check, StepCheck};
@@ -47,18 +49,26 @@ pub const SIZES: &[(&str, W1Size)] = &[
 
 /// Segments of the family for each of a minibatch.
 const BATCHES: usize = 4;
+/// Steps of a round on a card.
+const STEPS_ON_CARD: usize = 20;
 
 /// The training step at one size; built when it is first used.
 pub struct W1 {
     name: String,
     size: W1Size,
+    /// A card, or the processor.
+    card: Option<Device>,
     trainer: Option<Trainer<VariationalObjective>>,
 }
 
 impl W1 {
-    /// The step at a size, under the name of its row.
-    pub fn new(name: &str, size: W1Size) -> Self {
-        Self { name: name.to_string(), size, trainer: None }
+    /// The step at a size, under the name of its row, on a card or on the processor.
+    pub fn new(name: &str, size: W1Size, card: Option<Device>) -> Self {
+        Self { name: name.to_string(), size, card, trainer: None }
+    }
+
+    fn objective(&self, inputs: &W1Inputs, copies: usize) -> Result<VariationalObjective> {
+        objective(self.size, inputs, copies, self.card.as_ref()).map_err(|e| self.own(e))
     }
 
     fn own(&self, source: mtds::Error) -> Error {
@@ -94,14 +104,20 @@ fn family(size: W1Size, inputs: &W1Inputs, copies: usize) -> mtds::Result<Family
     Family::new((0..copies * size.batch).map(segment).collect::<mtds::Result<_>>()?)
 }
 
-fn objective(size: W1Size, inputs: &W1Inputs, copies: usize) -> mtds::Result<VariationalObjective> {
+fn objective(
+    size: W1Size,
+    inputs: &W1Inputs,
+    copies: usize,
+    card: Option<&Device>,
+) -> mtds::Result<VariationalObjective> {
     let settings = Variational {
         draws: 1,
         batch: Some(size.batch),
         hard: Some(HardPhase { steps: u64::MAX, std_dev: 1e-9, ending: HardEnding::Unchanged }),
         ..Variational::default()
     };
-    VariationalObjective::new(system(size, inputs)?, &family(size, inputs, copies)?, None, settings)
+    let system = system(size, inputs)?.on(card.unwrap_or(&Device::cpu()));
+    VariationalObjective::new(system, &family(size, inputs, copies)?, None, settings)
 }
 
 /// Parameters at step 0: the model's, then means and log deviations of the beliefs.
@@ -127,7 +143,7 @@ impl Work for W1 {
             Some(trainer) => trainer,
             None => {
                 let inputs = W1Inputs::new(self.size);
-                let objective = objective(self.size, &inputs, BATCHES).map_err(|e| self.own(e))?;
+                let objective = self.objective(&inputs, BATCHES)?;
                 let parameters = parameters(&objective, &inputs, BATCHES);
                 let plan = TrainingPlan {
                     steps: u64::MAX,
@@ -138,10 +154,12 @@ impl Work for W1 {
                     .map_err(|e| self.own(e))?
             }
         };
-        let (clock, mut took) = (Instant::now(), 0.0);
+        let steps = if self.card.is_some() { STEPS_ON_CARD } else { 1 };
+        let (clock, mut taken, mut took) = (Instant::now(), 0, 0.0);
         let outcome = trainer.run(&mut |_| {
-            took = clock.elapsed().as_secs_f64() * 1e3;
-            Control::Stop
+            taken += 1;
+            took = clock.elapsed().as_secs_f64() * 1e3 / taken as f64;
+            if taken < steps { Control::Continue } else { Control::Stop }
         });
         outcome.map_err(|e| self.own(e))?;
         self.trainer = Some(trainer);
@@ -150,7 +168,7 @@ impl Work for W1 {
 
     fn check(&mut self) -> Result<Option<Check>> {
         let inputs = W1Inputs::new(self.size);
-        let mut objective = objective(self.size, &inputs, 1).map_err(|e| self.own(e))?;
+        let mut objective = self.objective(&inputs, 1)?;
         let parameters = parameters(&objective, &inputs, 1);
         let mut gradient = vec![0.0; parameters.len()];
         let report = objective.gradient(&parameters, &mut gradient, 1, &mut stream(0, 0));
@@ -278,7 +296,7 @@ mod tests {
         ];
         let gradient_norms = norms.map(|(name, norm)| (name.to_string(), norm)).into_iter().collect();
         let known = Check::Step(StepCheck { loss: 0.337_490_469, gradient_norms });
-        let found = W1::new("w1", W1Size { hidden: 64, batch: 3 }).check().unwrap().unwrap();
+        let found = W1::new("w1", W1Size { hidden: 64, batch: 3 }, None).check().unwrap().unwrap();
         let agreement = compare("w1", ("mtds", &found), ("torch", &known));
         assert!(agreement.agrees, "{}", agreement.detail);
     }

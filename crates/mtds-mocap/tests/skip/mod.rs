@@ -1,7 +1,6 @@
 //! A test that cannot be made here says so where somebody sees it: in the summary of `./test.sh`, which names the file for it.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 /// Notes that `test` is skipped and why: on stderr, which is kept from view while tests pass, and in the file that `MTDS_SKIPPED` names.
 pub fn skip(test: &str, why: &str) {
@@ -10,13 +9,4 @@ pub fn skip(test: &str, why: &str) {
     let mut file =
         std::fs::OpenOptions::new().create(true).append(true).open(&path).expect("a file for skipped tests");
     writeln!(file, "{test}: {why}").expect("written");
-}
-
-/// Where the recordings lie relative to the workspace, or beside a checkout one level further down.
-pub fn recordings() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    ["../shared/data/mocap", "../../shared/data/mocap"]
-        .iter()
-        .map(|way| workspace.join(way))
-        .find(|path| path.is_dir())
 }
