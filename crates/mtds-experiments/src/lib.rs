@@ -7,16 +7,18 @@
 //!
 //! Beside them stands what experiments share: [`smc`], a sampler for exact answers, and [`statistics`], the
 //! tests of significance. Nothing here opens a file, reads a clock or prints; randomness is an argument. Finished cells
-//! go through [`dho::Surroundings`], which whoever runs an experiment hands in; pages are those of `mtds-report`.
+//! go through [`Surroundings`], which whoever runs an experiment hands in; pages are those of `mtds-report`.
 
 use serde::{Deserialize, Serialize};
 
+mod cells;
 pub mod dho;
 mod error;
 pub mod pd;
 pub mod smc;
 pub mod statistics;
 
+pub use cells::Surroundings;
 pub use error::{Error, Result, Trouble};
 
 /// How much of an experiment is run.

@@ -1,9 +1,12 @@
 //! `mtds reproduce`: the paper's experiments, computed by `mtds-experiments`; these are the directories that they work in.
 
 mod dho;
+mod directory;
+mod part;
 mod pd;
 
 pub use dho::Dho;
+pub use part::Part;
 pub use pd::Pd;
 
 use clap::{Subcommand, ValueEnum};
