@@ -3,6 +3,7 @@
 //! | module | experiment |
 //! |---|---|
 //! | [`dho`] | damped oscillators: MTLDS against pooled and single-task systems, and the exact answer |
+//! | [`mocap`] | locomotion: data efficiency, styles left out, style transfer, against gated networks |
 //! | [`pd`] | patients under doses of their own: forecasts beside one system for all, and whether codes know the true parameters |
 //!
 //! Beside them stands what experiments share: [`smc`], a sampler for exact answers, and [`statistics`], the
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 mod cells;
 pub mod dho;
 mod error;
+pub mod mocap;
 pub mod pd;
 pub mod smc;
 pub mod statistics;
