@@ -147,17 +147,16 @@ impl Cells for Experiment<'_> {
         Ok(compute(self, cell)?)
     }
 
-    /// About the seconds on one thread at the usual effort of the scale, as `-v` prints them.
+    /// Relative: about the seconds at quick scale on one thread of a machine with nothing else to do.
     fn weight(&self, cell: &CellId) -> f64 {
         match cell.task {
             Task::Efficiency(method, _) | Task::Novel(method, _) => match method {
-                Method::Mtds => 8.0,
-                Method::Simple => 0.05,
-                Method::Gru2Open | Method::Gru2Closed | Method::GruFed => 4.0,
-                _ => 2.0,
+                Method::Simple => 0.5,
+                Method::Gru2Open | Method::Gru2Closed => 80.0,
+                _ => 40.0,
             },
-            Task::Transfer => 12.0,
-            Task::Map => 8.0,
+            Task::Transfer => 100.0,
+            Task::Map => 70.0,
         }
     }
 

@@ -13,7 +13,8 @@ pub(super) const STYLES: [&str; 3] = ["bold", "meek", "wild"];
 
 fn signals(style: usize, number: usize, n_time: usize, side: f64) -> (Signal, Signal) {
     let rate = 0.16 + 0.015 * number as f64;
-    let phase = |t: usize| rate * t as f64 + number as f64 + if side < 0.0 { 3.14 } else { 0.0 };
+    let phase =
+        |t: usize| rate * t as f64 + number as f64 + if side < 0.0 { std::f64::consts::PI } else { 0.0 };
     let wave = |t: usize, c: usize| {
         let shape = (c as f64 * (1.0 + style as f64)).sin();
         let other = 0.3 * (2.0 * phase(t) + c as f64).cos() * style as f64;
