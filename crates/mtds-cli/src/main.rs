@@ -63,6 +63,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Mocap(mocap::Arguments::Export(asked)) => asked.run(&mut stdout()),
         // Cells have thread pools of their own.
         Verb::Reproduce(reproduce::Arguments::Dho(asked)) => asked.run(&mut stdout(), &mut stderr()),
+        Verb::Reproduce(reproduce::Arguments::Mocap(asked)) => asked.run(&mut stdout(), &mut stderr()),
         Verb::Reproduce(reproduce::Arguments::Pd(asked)) => {
             in_pool(asked.common.threads(), || asked.run(&mut stdout()))
         }

@@ -1,7 +1,5 @@
 //! What can go wrong with an experiment.
 
-use crate::dho::CellId;
-
 /// Whatever the surroundings of an experiment, such as a directory of cells, say went wrong.
 pub type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
@@ -15,7 +13,7 @@ pub enum Error {
     #[error("cell {cell} {problem}")]
     Foreign {
         /// Which cell.
-        cell: CellId,
+        cell: String,
         /// What it is.
         problem: String,
     },

@@ -69,6 +69,26 @@ fn cut_in_every_stage_and_resumed_the_bits_are_the_same() {
     assert!(model.to_files().unwrap() == wanted);
 }
 
+/// A fit that goes as far as forecasts do forecasts as the whole one; the rest can be found out afterwards.
+#[test]
+fn a_fit_that_ends_with_forecasts_can_go_on_to_the_whole() {
+    let (family, whole) = (family(), whole());
+    let mut fitting = fit().begin(&family).unwrap();
+    let mut stages = vec![];
+    let model = fitting.run_to_forecasts(&mut |heard| {
+        stages.push(heard.stage);
+        Control::Continue
+    });
+    let model = model.unwrap().unwrap();
+    assert!(!stages.contains(&FitStage::Inferring) && !stages.contains(&FitStage::Judging));
+    assert!(model.members.is_empty() && model.scores.is_empty() && !whole.members.is_empty());
+    let seen = Sequence::new("seen", Signal::column(vec![1.0, 0.8, 0.7, 0.5])).unwrap();
+    let mean = |model: &Model| model.forecast(&seen, 5).unwrap().mean();
+    assert_eq!(mean(&model), mean(&whole));
+    let rest = fitting.run(&mut |_| Control::Continue).unwrap().unwrap();
+    assert!(rest.to_files().unwrap() == whole.to_files().unwrap());
+}
+
 /// Stopped after every batch of sequences: each is inferred once, and the model is the same.
 #[test]
 fn inference_goes_on_where_it_was_cut() {

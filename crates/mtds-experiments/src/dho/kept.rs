@@ -3,19 +3,12 @@
 use super::cell::{CellId, CellResult};
 use super::experiment::Experiment;
 use super::settings::CellSettings;
+use crate::cells::Found;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Version of the program, part of every cell.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// What the bytes of a cell are.
-pub(super) enum Found {
-    /// Its result.
-    Kept(Box<CellResult>),
-    /// Nothing that can be used, and why.
-    Unusable(String),
-}
 
 /// A cell as it is kept.
 #[derive(Serialize, Deserialize)]
@@ -30,7 +23,7 @@ impl Experiment {
     ///
     /// # Errors
     /// A cell that is no part of the experiment.
-    pub(super) fn bytes_of(&self, result: &CellResult) -> Result<Vec<u8>> {
+    pub(super) fn kept(&self, result: &CellResult) -> Result<Vec<u8>> {
         let settings = self.settings.of(&result.cell.kind)?;
         let text = serde_json::to_string(&Kept { version: VERSION.into(), settings, result });
         // Names and numbers only: every value has a form in JSON.
@@ -41,7 +34,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`Error::Foreign`] for a whole cell of another experiment or version.
-    pub(super) fn read(&self, cell: &CellId, bytes: &[u8]) -> Result<Found> {
+    pub(super) fn believed(&self, cell: &CellId, bytes: &[u8]) -> Result<Found<CellResult>> {
         let kept: Kept<serde_json::Value, CellResult> = match serde_json::from_slice(bytes) {
             Ok(kept) => kept,
             Err(error) => return Ok(Found::Unusable(format!("damaged ({error})"))),
@@ -69,6 +62,6 @@ impl Experiment {
         } else {
             return Ok(());
         };
-        Err(Error::Foreign { cell: cell.clone(), problem })
+        Err(Error::Foreign { cell: cell.to_string(), problem })
     }
 }

@@ -14,7 +14,7 @@
 //! | [`cell`] | the unit of work that can be kept: one model in one repetition |
 //! | [`illustration`] | single test sequences for figures, once all are scored |
 //! | [`mod@compute`], [`settings`] | carries a cell out; all that its result depends on |
-//! | [`experiment`] | cell by cell: what is kept is taken (`kept`), what is missing computed (`workers`, `countdown`) |
+//! | [`experiment`] | cell by cell: what is kept is taken (`kept`), what is missing computed (`weight`) |
 //! | [`mod@published`] | the paper's figures |
 //! | [`compare`], [`mod@assemble`] | from cells to rows, differences, tests and findings |
 //! | [`report`] | tables as text, the result as one document, the page |
@@ -23,7 +23,6 @@ pub mod assemble;
 pub mod cell;
 pub mod compare;
 pub mod compute;
-mod countdown;
 pub mod experiment;
 pub mod illustration;
 mod kept;
@@ -35,7 +34,7 @@ pub mod recipe;
 pub mod report;
 pub mod settings;
 pub mod truth;
-mod workers;
+mod weight;
 
 #[cfg(test)]
 mod fixtures;
@@ -44,10 +43,10 @@ pub use assemble::{Assembly, assemble};
 pub use cell::{CellId, CellKind, CellResult, Recipe};
 pub use compare::{Comparison, EvidenceGap, Finding, OracleGap};
 pub use compute::{compute, scores};
-pub use experiment::{Experiment, Outcome, Surroundings};
+pub use experiment::{Experiment, Outcome};
 pub use illustration::Illustration;
 pub use oracle::{MonteCarloErrors, Oracle, OracleKnowledge, OraclePosterior};
 pub use protocol::{Protocol, TestSet, TrainingSet};
 pub use settings::{CellSettings, Settings};
 
-pub use crate::Scale;
+pub use crate::{Scale, Surroundings};

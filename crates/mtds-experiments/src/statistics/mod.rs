@@ -1,9 +1,11 @@
-//! Tests whether two samples differ: Welch's t-test and the Mann–Whitney U-test, both two-sided.
+//! Tests whether two samples differ: Welch's t-test, the Mann–Whitney U-test, and the t-test of pairs, all two-sided.
 
 mod mann_whitney;
+mod paired;
 mod welch;
 
 pub use mann_whitney::{MannWhitney, NullDistribution, mann_whitney};
+pub use paired::{Paired, paired};
 pub use welch::{Welch, welch};
 
 use mtds::{Error, Result};

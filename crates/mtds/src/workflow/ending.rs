@@ -249,7 +249,10 @@ impl Ending<'_> {
     ) -> Result<Model> {
         let Found { system, candidate, companions, blend, selection, structures } = found;
         let chosen = &state.structures[candidate.task.structure];
-        let (members, judged) = (state.members.clone(), state.judged.clone().unwrap_or_default());
+        // A fit that went no further than to forecasts knows none, or not of all.
+        let are_known = state.members.len() == family.n_seq();
+        let members = if are_known { state.members.clone() } else { vec![] };
+        let judged = state.judged.clone().unwrap_or_default();
         let codes: Vec<Vec<f64>> = members.iter().map(|member| member.code_mean.clone()).collect();
         let n_seq = |part: &Option<Family>| part.as_ref().map_or(0, Family::n_seq);
         let record = FitRecord {
@@ -274,7 +277,7 @@ impl Ending<'_> {
             best_rival: judged.best_rival,
             status: candidate.status,
             best_validation: candidate.best_validation,
-            explained: system.explained(family, &codes)?,
+            explained: if are_known { system.explained(family, &codes)? } else { vec![] },
             usage: candidate.beliefs.as_ref().map(|beliefs| beliefs.usage.clone()),
             held_out_ids: self.parts.unseen(),
             n_training: self.parts.training.n_seq(),

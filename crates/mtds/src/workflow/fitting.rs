@@ -227,13 +227,22 @@ impl Fitting {
     /// # Errors
     /// Numbers that stop being finite; the last good step can still be had from [`checkpoint`](Self::checkpoint).
     pub fn run(&mut self, observer: &mut dyn FnMut(&FitProgress) -> Control) -> Result<Option<Model>> {
-        match self.go_on(observer) {
-            Err(Error::Stopped) => Ok(None),
-            other => other.map(Some),
-        }
+        unless_stopped(self.go_on(Until::Judged, observer))
     }
 
-    fn go_on(&mut self, observer: &mut dyn FnMut(&FitProgress) -> Control) -> Result<Model> {
+    /// The same as far as forecasts need: the model without codes of its members, what these explain, and a judgement. Where members are
+    /// long, these take most of the time; [`run`](Self::run) finds them out afterwards. Forecasts are the same.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_to_forecasts(
+        &mut self,
+        observer: &mut dyn FnMut(&FitProgress) -> Control,
+    ) -> Result<Option<Model>> {
+        unless_stopped(self.go_on(Until::Forecasts, observer))
+    }
+
+    fn go_on(&mut self, until: Until, observer: &mut dyn FnMut(&FitProgress) -> Control) -> Result<Model> {
         let mut i = 0;
         while let Some(&task) = self.tasks().get(i) {
             let (part, plan) = ((i, self.tasks().len()), self.plan());
@@ -285,14 +294,14 @@ impl Fitting {
                 (self.companions(chosen, decision)?, self.blend(&compared.ways, decision, &self.family)?)
             }
         };
-        if self.state.members.len() < self.family.n_seq() {
+        if until == Until::Judged && self.state.members.len() < self.family.n_seq() {
             let mut members = std::mem::take(&mut self.state.members);
             let ending = self.ending(&choices, candidate.task);
             let inferred = ending.members((&system, &candidate), &self.family, &mut members, observer);
             self.state.members = members;
             inferred?;
         }
-        if self.state.judged.is_none() {
+        if until == Until::Judged && self.state.judged.is_none() {
             self.state.judged = Some(self.judge(&candidate, &compared, observer)?);
         }
         let ending = self.ending(&choices, candidate.task);
@@ -392,6 +401,23 @@ impl Fitting {
     pub(super) fn snapshot(&self) -> State {
         let course = self.learner.as_ref().map(Learner::checkpoint).or_else(|| self.state.course.clone());
         State { course, ..self.state.clone() }
+    }
+}
+
+/// How far a fit goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// A model that forecasts.
+    Forecasts,
+    /// All that is known of it.
+    Judged,
+}
+
+/// Nothing where the work was stopped.
+fn unless_stopped(outcome: Result<Model>) -> Result<Option<Model>> {
+    match outcome {
+        Err(Error::Stopped) => Ok(None),
+        other => other.map(Some),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `mtds mocap check`: reads all BVH files below a folder and leaves a page with findings and pictures.
 
+use super::poses::poses;
 use super::report::{Findings, Found, stride};
 use super::take::{Take, Takes, check_folder, read_all, rules};
 use crate::options::Common;
@@ -8,8 +9,7 @@ use crate::usage::UsageError;
 use anyhow::Result;
 use clap::Args;
 use mtds_mocap::clip::ClipSettings;
-use mtds_mocap::export::{Loss, MONTAGE_SIZE, Tone, montage};
-use mtds_report::chart::{StraightStroke, drawing};
+use mtds_mocap::export::Loss;
 use mtds_report::page::{Block, Cell, Column, Figure, Group, Page, Section, Table};
 use rayon::prelude::*;
 use serde_json::json;
@@ -167,22 +167,6 @@ fn figure(take: &Take, loss: &Loss) -> Result<Figure> {
         100.0 * clip.sliding.mean_speed,
         loss.rotations_mean_mm,
     );
-    let lines = montage(&clip.track)?;
-    let strokes = lines.iter().map(|line| StraightStroke {
-        ends: line.ends,
-        colour: colour(line.tone),
-        width: line.width,
-    });
-    let picture = drawing(&format!("Poses of {}", take.id), MONTAGE_SIZE, strokes);
+    let picture = poses(&format!("Poses of {}", take.id), &clip.track)?;
     Ok(Figure { pictures: vec![picture], caption })
-}
-
-/// Colours that show on light and dark pages.
-fn colour(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Left => "#2f74d0",
-        Tone::Right => "#d66026",
-        Tone::Middle => "#85858c",
-        Tone::Ground => "#a8a8ae",
-    }
 }

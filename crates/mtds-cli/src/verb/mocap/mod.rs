@@ -2,12 +2,18 @@
 
 mod check;
 mod export;
+mod manifest;
+mod poses;
 mod prepare;
 mod report;
 mod side;
 mod take;
 
 use clap::Subcommand;
+
+pub(super) use manifest::{read_column, usual_manifest};
+pub(super) use poses::poses;
+pub(super) use take::{Take, check_folder, read_all};
 
 /// What is done with motions.
 #[derive(Debug, Subcommand)]

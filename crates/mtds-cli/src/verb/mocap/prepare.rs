@@ -1,16 +1,16 @@
 //! `mtds mocap prepare`: all BVH files below a folder become a family, split files, a side file and a report.
 
+use super::manifest::{read_column, usual_manifest};
 use super::report::{Findings, report_text};
 use super::side::{Side, SideClip, path_beside, path_of_split};
 use super::take::{Failure, Take, Takes, check_folder, read_all, rules};
 use crate::options::Common;
 use crate::output::write_whole;
 use crate::usage::{family_file, within};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use mtds::Family;
 use mtds::random::{Stream, stream};
-use mtds_data::directory::read_file;
 use mtds_data::{Columns, TimeAxis, write_family};
 use mtds_mocap::clip::ClipSettings;
 use mtds_mocap::features::{self, FeatureSettings, Features, StyleLeak, style_leak};
@@ -83,9 +83,9 @@ impl Prepare {
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         check_folder(&self.folder)?;
         let started = Instant::now();
-        let usual = self.folder.join("manifest.csv");
-        let manifest = self.manifest.clone().or_else(|| usual.is_file().then_some(usual));
-        let splits = manifest.as_deref().map(read_splits).transpose()?.unwrap_or_default();
+        let manifest = self.manifest.clone().or_else(|| usual_manifest(&self.folder));
+        let split = |path: &Path| read_column(path, "split");
+        let splits = manifest.as_deref().map(split).transpose()?.unwrap_or_default();
         let settings = ClipSettings {
             rules: rules(self.rules.as_ref())?,
             leg_m: self.legs,
@@ -117,37 +117,6 @@ impl Prepare {
         let prepared = Prepared { takes, n_mirrored, family, findings, splits, written, leaks, secs };
         self.common.print(stdout, || prepared.text(), || prepared.document())
     }
-}
-
-/// The split of each file that the table names.
-///
-/// # Errors
-/// A file that cannot be read, or without the columns `file` and `split`.
-fn read_splits(path: &Path) -> Result<HashMap<String, String>> {
-    let bytes = read_file(path)?;
-    let text = std::str::from_utf8(&bytes).context("expected UTF-8 text; save it as UTF-8");
-    text.and_then(splits).with_context(|| format!("`{}`", path.display()))
-}
-
-fn splits(text: &str) -> Result<HashMap<String, String>> {
-    let text = text.trim_start_matches('\u{feff}');
-    let mut rows = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
-    let header = rows.headers().context("expected a table")?.clone();
-    let place = |name: &str| header.iter().position(|column| column == name);
-    let (Some(file), Some(split)) = (place("file"), place("split")) else {
-        bail!(
-            "expected the columns `file` and `split`, found {}",
-            header.iter().collect::<Vec<_>>().join(", ")
-        );
-    };
-    let mut found = HashMap::new();
-    for row in rows.records() {
-        let row = row.context("expected a table")?;
-        if let (Some(file), Some(split)) = (row.get(file), row.get(split).filter(|split| !split.is_empty())) {
-            found.insert(file.to_owned(), split.to_owned());
-        }
-    }
-    Ok(found)
 }
 
 /// A sequence of the family: a take, or its mirror image.
@@ -306,26 +275,5 @@ impl Prepared {
             "clips": self.takes.takes.iter().map(clip).collect::<Vec<_>>(),
             "left_out": self.takes.failures.iter().map(failed).collect::<Vec<_>>(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn splits_are_found_by_column_and_quotes_hold_commas() {
-        let text = "file,content,split\r\na/b.bvh,\"Walk, left\",train\r\nc.bvh,run,test\r\nd.bvh,run,\r\n";
-        let splits = splits(text).expect("two columns");
-        assert_eq!(
-            (splits.len(), splits["a/b.bvh"].as_str(), splits["c.bvh"].as_str()),
-            (2, "train", "test")
-        );
-        let quoted =
-            "\u{feff}file,split\n\n\"the \"\"old\"\" walk.bvh\", train \n\"two\nlines.bvh\",test\nshort\n";
-        let splits = super::splits(quoted).expect("two columns");
-        assert_eq!((splits.len(), splits["the \"old\" walk.bvh"].as_str()), (2, "train"));
-        assert_eq!(splits["two\nlines.bvh"], "test");
-        assert!(super::splits("name,split\n").expect_err("no file").to_string().contains("name, split"));
     }
 }

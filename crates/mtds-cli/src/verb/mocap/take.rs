@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A file that became a clip.
-pub(super) struct Take {
+pub(in crate::verb) struct Take {
     /// Name in the family.
     pub id: String,
     /// Path below the folder, with `/`.
@@ -23,7 +23,7 @@ pub(super) struct Take {
 }
 
 /// A file that became none.
-pub(super) struct Failure {
+pub(in crate::verb) struct Failure {
     /// Path below the folder.
     pub file: String,
     /// Why.
@@ -31,7 +31,7 @@ pub(super) struct Failure {
 }
 
 /// What is below a folder.
-pub(super) struct Takes {
+pub(in crate::verb) struct Takes {
     /// Clips in the order of their paths.
     pub takes: Vec<Take>,
     /// Files that could not be used.
@@ -40,7 +40,7 @@ pub(super) struct Takes {
 
 impl Takes {
     /// Names what is left out, and why.
-    pub(super) fn say_failures(&self, common: &Common) {
+    pub(in crate::verb) fn say_failures(&self, common: &Common) {
         for Failure { why, .. } in &self.failures {
             common.say(format_args!("left out: {}", mtds_data::shown(why)));
         }
@@ -48,7 +48,7 @@ impl Takes {
 }
 
 /// Refuses what is no folder.
-pub(super) fn check_folder(folder: &Path) -> Result<(), UsageError> {
+pub(in crate::verb) fn check_folder(folder: &Path) -> Result<(), UsageError> {
     if folder.is_dir() {
         return Ok(());
     }
@@ -60,7 +60,7 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), UsageError> {
 ///
 /// # Errors
 /// A folder that cannot be listed or has no BVH file, or none that can be used.
-pub(super) fn read_all(folder: &Path, settings: &ClipSettings) -> Result<Takes> {
+pub(in crate::verb) fn read_all(folder: &Path, settings: &ClipSettings) -> Result<Takes> {
     let paths = bvh_files_below(folder)?;
     if paths.is_empty() {
         bail!(

@@ -7,18 +7,15 @@
 //! ```
 
 use super::ScaleName;
+use super::directory::Directory;
+use super::part::{Part, part};
 use crate::options::Common;
 use crate::output::{document_text, print, write_whole};
-use crate::usage::{Refusal, UsageError, check_directory, value};
-use anyhow::{Context, Result, anyhow, bail};
+use crate::usage::{UsageError, check_directory, value};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use mtds_data::directory::write_file_atomic;
-use mtds_experiments::dho::{
-    CellId, CellKind, Experiment, Outcome, Protocol, Recipe, Scale, Settings, Surroundings,
-};
-use mtds_experiments::{Error, Trouble};
-use std::fs;
-use std::io::{ErrorKind, Write};
+use mtds_experiments::dho::{CellId, CellKind, Experiment, Outcome, Protocol, Recipe, Scale, Settings};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -73,24 +70,6 @@ pub enum RecipeName {
     Both,
 }
 
-/// Part `i` of `n`, from 1.
-#[derive(Debug, Clone, Copy)]
-pub struct Part {
-    i: usize,
-    n: usize,
-}
-
-fn part(typed: String) -> Result<Part, Refusal> {
-    let numbers = typed.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-    match numbers {
-        Some((i, n)) if (1..=n).contains(&i) => Ok(Part { i, n }),
-        _ => Err((
-            format!("expected a part such as 2/4, found `{typed}`"),
-            "1/4, 2/4, 3/4 and 4/4 on four machines".into(),
-        )),
-    }
-}
-
 impl Dho {
     /// Computes the cells that are missing, assembles all that are there, prints the table.
     ///
@@ -142,9 +121,8 @@ impl Dho {
         let is_asked =
             |kind: &&CellKind| self.only.is_empty() || self.only.iter().any(|word| means(word, kind));
         let chosen = experiment.kinds.iter().filter(is_asked);
-        let cells = chosen.flat_map(|kind| kind.cells(&experiment.protocol)).enumerate();
-        let Part { i, n } = self.cells.unwrap_or(Part { i: 1, n: 1 });
-        cells.filter(|(k, _)| k % n == i - 1).map(|(_, cell)| cell).collect()
+        let cells = chosen.flat_map(|kind| kind.cells(&experiment.protocol));
+        self.cells.unwrap_or_default().of(cells)
     }
 
     /// [`Dho::run`] of this experiment.
@@ -170,7 +148,7 @@ impl Dho {
         write_whole(&out.join(PAGE), page.render().as_bytes())?;
         print(stdout, &if self.common.json { document } else { summary(&out, &outcome) })?;
         if self.common.verbose {
-            let _ = directory.stderr.write_all(outcome.timings().as_bytes());
+            directory.say(&outcome.timings());
         }
         match outcome.failed.is_empty() {
             true => Ok(()),
@@ -200,63 +178,6 @@ fn summary(folder: &Path, outcome: &Outcome<'_>) -> String {
         out.push_str(&format!("  {name:<10}  {meaning}\n"));
     }
     out
-}
-
-/// The directory of cells, and where lines about them go.
-struct Directory<'a> {
-    folder: PathBuf,
-    quiet: bool,
-    stderr: &'a mut dyn Write,
-}
-
-impl<'a> Directory<'a> {
-    /// The cells below a directory, which is made if it is missing.
-    fn open(out: &Path, quiet: bool, stderr: &'a mut dyn Write) -> Result<Self> {
-        let folder = out.join("cells");
-        fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot make the directory `{}`", folder.display()))?;
-        Ok(Self { folder, quiet, stderr })
-    }
-
-    fn path(&self, cell: &CellId) -> PathBuf {
-        self.folder.join(format!("{cell}.json"))
-    }
-
-    /// The error with the file that it is about.
-    fn explain(&self, error: Error) -> anyhow::Error {
-        match error {
-            Error::Foreign { cell, problem } => anyhow!(
-                "`{}` {problem}; name another directory with --out, or delete this one",
-                self.path(&cell).display()
-            ),
-            other => other.into(),
-        }
-    }
-}
-
-impl Surroundings for Directory<'_> {
-    fn look_up(&self, cell: &CellId) -> Result<Option<Vec<u8>>, Trouble> {
-        let path = self.path(cell);
-        match fs::read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("cannot read `{}`: {error}", path.display()).into()),
-        }
-    }
-
-    fn keep(&mut self, cell: &CellId, bytes: &[u8]) -> Result<(), Trouble> {
-        Ok(write_file_atomic(&self.path(cell), bytes)?)
-    }
-
-    fn unusable(&mut self, cell: &CellId, why: &str) {
-        let _ = writeln!(self.stderr, "{}: {why}; computed again", self.path(cell).display());
-    }
-
-    fn progress(&mut self, line: &str) {
-        if !self.quiet {
-            let _ = writeln!(self.stderr, "{line}");
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,14 @@
 //! `mtds reproduce`: the paper's experiments, computed by `mtds-experiments`; these are the directories that they work in.
 
 mod dho;
+mod directory;
+mod mocap;
+mod part;
 mod pd;
 
 pub use dho::Dho;
+pub use mocap::Mocap;
+pub use part::Part;
 pub use pd::Pd;
 
 use clap::{Subcommand, ValueEnum};
@@ -13,6 +18,8 @@ use clap::{Subcommand, ValueEnum};
 pub enum Arguments {
     /// Damped oscillators: how soon, and how well, a model adapts to a new member of the family
     Dho(Dho),
+    /// Locomotion: how much data, how well in a style like none before, and whether style can be chosen
+    Mocap(Mocap),
     /// Patients under doses of their own: do codes know them, and how soon are forecasts better than one system for all
     Pd(Pd),
 }
@@ -24,4 +31,13 @@ pub enum ScaleName {
     Quick,
     /// The paper's, in hours
     Full,
+}
+
+impl From<ScaleName> for mtds_experiments::Scale {
+    fn from(name: ScaleName) -> Self {
+        match name {
+            ScaleName::Quick => Self::Quick,
+            ScaleName::Full => Self::Full,
+        }
+    }
 }

@@ -2,7 +2,6 @@
 //!
 //! A step of learning is a few milliseconds, of which sharing it out costs a part; runs side by side share nothing.
 
-use super::cell::CellId;
 use crate::Result;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -12,11 +11,11 @@ use std::sync::mpsc;
 ///
 /// # Errors
 /// The first error of `done`, after which no further cell is begun; a thread pool that cannot be made.
-pub(super) fn run<T: Send>(
-    cells: &[CellId],
+pub(super) fn run<C: Sync, T: Send>(
+    cells: &[C],
     threads: usize,
-    work: impl Fn(&CellId) -> Result<T> + Sync,
-    mut done: impl FnMut(&CellId, Result<T>) -> Result<()>,
+    work: impl Fn(&C) -> Result<T> + Sync,
+    mut done: impl FnMut(&C, Result<T>) -> Result<()>,
 ) -> Result<()> {
     let pools = pools(threads, cells.len())?;
     let next = AtomicUsize::new(0);
@@ -61,17 +60,13 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn cells(n: usize) -> Vec<CellId> {
-        (0..n).map(|r| format!("oracle-r{r:02}").parse().expect("a name")).collect()
-    }
-
     #[test]
     fn every_cell_is_done_once_on_any_number_of_threads() {
         for (n, threads) in [(0, 2), (1, 3), (7, 2), (3, 8)] {
-            let (cells, mut seen) = (cells(n), vec![]);
-            let work = |cell: &CellId| Ok(cell.repetition * 10);
+            let (cells, mut seen): (Vec<usize>, _) = ((0..n).collect(), vec![]);
+            let work = |cell: &usize| Ok(cell * 10);
             run(&cells, threads, work, |cell, result| {
-                seen.push((cell.repetition, result?));
+                seen.push((*cell, result?));
                 Ok(())
             })
             .expect("nothing fails");
@@ -92,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_result_that_cannot_be_kept_ends_the_run() {
-        let (cells, mut kept) = (cells(50), 0);
+        let (cells, mut kept): (Vec<usize>, _) = ((0..50).collect(), 0);
         let error = run(
             &cells,
             1,
