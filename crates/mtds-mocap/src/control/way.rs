@@ -94,13 +94,11 @@ impl Way {
                 })
             };
             let time = column("t").map(number).transpose()?;
-            if let (Some(time), Some((_, before))) = (time, rows.last()) {
-                if time <= *before {
-                    return Err(wrong(
-                        "times that rise",
-                        format!("{time} after {before} in line {}", place + 1),
-                    ));
-                }
+            if let (Some(time), Some((_, before))) = (time, rows.last())
+                && time <= *before
+            {
+                let found = format!("{time} after {before} in line {}", place + 1);
+                return Err(wrong("times that rise", found));
             }
             rows.push(([number(x)?, number(z)?], time.unwrap_or(0.0)));
         }

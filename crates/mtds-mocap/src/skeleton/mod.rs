@@ -2,6 +2,7 @@
 
 mod body;
 mod forward;
+mod habit;
 mod inverse;
 mod legs;
 mod map;
