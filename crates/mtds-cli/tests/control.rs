@@ -46,7 +46,7 @@ fn motions_are_made_by_style_way_and_example() {
 fn restyled_clips_keep_their_skeleton(at: &Path) {
     let told = json(
         at,
-        "mocap restyle walks/neutral/neutral_01.bvh --model walkers --like walks/proud/proud_02.bvh -o new/proud.bvh --pictures -q",
+        "mocap restyle walks/neutral/neutral_01.bvh --model walkers --like walks/proud/proud_02.bvh -o new/proud.bvh --picture -q",
     );
     assert_eq!((told["frames"].as_u64(), told["codes"].as_array().map(Vec::len)), (Some(120), Some(1)));
     assert_eq!(told["files"].as_array().map(Vec::len), Some(3));

@@ -114,6 +114,7 @@ fn a_restyled_clip_keeps_skeleton_place_and_floor_and_does_not_jump() {
     // The first frames are no different from others, and none jumps.
     let usual = largest_step(track, 0..199);
     assert!(largest_step(&back, 0..10) < 1.5 * usual && largest_step(&back, 0..199) < 1.7 * usual);
+    assert!(jerk(&back) < 1.5 * jerk(track), "{} of {}", jerk(&back), jerk(track));
     // The file's floor is not at 0; feet stand on it as they did.
     let lowest = |track: &JointTrack| {
         let toes = (0..track.n_frames())
@@ -182,6 +183,10 @@ fn a_style_that_changes_along_the_way_is_as_smooth_as_walkers_are() {
     let far = |a: &JointTrack, b: &JointTrack, t: usize| -> f64 {
         pose(a, t).into_iter().zip(pose(b, t)).map(|(a, b)| a.distance(b)).sum::<f64>() / N_JOINTS as f64
     };
+    // So is a clip whose style changes.
+    let mine = character(Style::Neutral, 200, 20);
+    let changing = mine.restyled(&model, &CodePath::new(codes.to_vec()).unwrap()).unwrap();
+    assert!(jerk(&changing.track) < 1.5 * jerk(&mine.clip.track).max(most), "{}", jerk(&changing.track));
     let half = course.n_frames() / 2;
     assert!(far(&morph, &as_old, 2) < 0.3 * far(&morph, &as_proud, 2));
     assert!(far(&morph, &as_proud, half) < 0.3 * far(&morph, &as_old, half));

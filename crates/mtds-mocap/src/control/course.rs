@@ -153,6 +153,12 @@ impl Course {
         Ok(self)
     }
 
+    /// The same from where the hips are in the first frame.
+    #[must_use]
+    pub fn beginning(self, start: Placement) -> Self {
+        Self { start: Some(start), ..self }
+    }
+
     /// The course of a body that is `factor` times as large.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {

@@ -82,3 +82,56 @@ fn rewritten(raw: &Signal, places: &[Placement]) -> Result<Outputs> {
     let values = Signal::new(places.len() - LEAD, D_OBS, values)?;
     Ok(Outputs { values, start: places[LEAD - 1], fps: FPS })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{Pace, Way};
+
+    /// Rows of a body that goes slower than its course, sways with the gait, and turns away all the time.
+    fn drifting(course: &Course) -> Signal {
+        let rate = std::f64::consts::TAU / course.stride_frames();
+        let row = |t: usize| {
+            let mut row = vec![0.2 * (rate * t as f64).cos(), 0.9, 0.15];
+            row.extend((3..D_OBS).map(|c| (t * c) as f64));
+            row
+        };
+        Signal::from_rows((0..course.places().len()).map(row).collect()).unwrap()
+    }
+
+    #[test]
+    fn what_drifts_is_brought_back_and_what_sways_is_left() {
+        let course = Course::along(&Way::parse("walk 12").unwrap(), Pace::usual(1.1)).unwrap();
+        let raw = drifting(&course);
+        let outputs = steered(&raw, &course).unwrap();
+        let places = outputs.placements();
+        assert_eq!(places.len(), course.n_frames());
+        let inside = 30..places.len() - 30;
+        for t in inside.clone() {
+            let (found, wanted) = (places[t], course.place(t));
+            let far = (found.x - wanted.x).hypot(found.z - wanted.z);
+            assert!(
+                far < 0.06 && (found.facing_rad - wanted.facing_rad).abs() < 0.01,
+                "{t}: {found:?} {wanted:?}"
+            );
+        }
+        // 0.2 m/s to and fro over a stride is a sway of a few centimetres.
+        let sway = inside.clone().map(|t| places[t].x).fold(0.0, |most: f64, x| most.max(x.abs()));
+        let expected = 0.2 / FPS * course.stride_frames() / std::f64::consts::TAU;
+        assert!((sway / expected - 1.0).abs() < 0.35, "{sway} {expected}");
+        // The body in its own frame is as it was.
+        for t in 0..course.n_frames() {
+            assert_eq!(outputs.values.row(t)[3..], raw.row(LEAD + t - 1)[3..]);
+        }
+    }
+
+    #[test]
+    fn a_motion_begins_where_somebody_says() {
+        let course = Course::along(&Way::straight(6.0), Pace::usual(1.0)).unwrap();
+        let start = Placement { x: 0.07, z: -0.04, facing_rad: 0.1 };
+        let outputs = steered(&drifting(&course), &course.clone().beginning(start)).unwrap();
+        let (first, last) = (outputs.placements()[0], *outputs.placements().last().unwrap());
+        assert!((first.x - start.x).hypot(first.z - start.z) < 1e-9 && (first.facing_rad - 0.1).abs() < 1e-9);
+        assert!(last.x.hypot(last.z - 6.0) < 0.15, "{last:?}");
+    }
+}

@@ -109,3 +109,50 @@ fn pelvis(frame: &[[f64; 3]]) -> Option<DMat3> {
     let y = (up - x * up.dot(x)).try_normalize()?;
     Some(DMat3::from_cols(x, y, x.cross(y)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walker::{Style, Walker};
+
+    fn walk() -> JointTrack {
+        let walker = Walker::new(Style::Strutting.parameters());
+        walker.walk(90, &mut mtds::random::stream(6, 0)).unwrap().track
+    }
+
+    #[test]
+    fn a_body_on_its_own_bones_is_what_it_was() {
+        let track = walk();
+        let same = Proportions::of(&track).applied(&track).unwrap();
+        for (a, b) in track.positions().iter().zip(same.positions()) {
+            assert!(DVec3::from(*a).distance(DVec3::from(*b)) < 2e-3);
+        }
+    }
+
+    #[test]
+    fn bones_get_their_lengths_and_ankles_stay() {
+        let track = walk();
+        let mut body = Proportions::of(&track);
+        for (joint, factor) in [
+            (Joint::LeftElbow, 1.2),
+            (Joint::Chest, 0.8),
+            (Joint::RightToe, 1.3),
+            (Joint::LeftKnee, 1.05),
+            (Joint::LeftAnkle, 1.05),
+        ] {
+            body.lengths[joint.index()] *= factor;
+        }
+        let other = body.applied(&track).unwrap();
+        for t in 0..other.n_frames() {
+            for joint in
+                Joint::ALL.into_iter().filter(|joint| !matches!(joint, Joint::LeftHip | Joint::RightHip))
+            {
+                let Some(parent) = joint.parent() else { continue };
+                let length = at(other.frame(t), joint).distance(at(other.frame(t), parent));
+                assert!((length - body.lengths[joint.index()]).abs() < 1e-9, "{} in frame {t}", joint.name());
+            }
+            let moved = at(other.frame(t), Joint::LeftAnkle).distance(at(track.frame(t), Joint::LeftAnkle));
+            assert!(moved < 1e-9, "longer legs reach all the more: {moved}");
+        }
+    }
+}

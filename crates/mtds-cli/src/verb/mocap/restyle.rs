@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "Examples:
   mtds mocap restyle walks/neutral/neutral_01.bvh --model walkers --like walks/proud/proud_01.bvh -o proud.bvh
       the first walk, moved as the second moves, on its own skeleton and along its own way
-  mtds mocap restyle walks/neutral/neutral_01.bvh --model walkers --style 0.7*old+0.3*proud -o mixed.glb --pictures
+  mtds mocap restyle walks/neutral/neutral_01.bvh --model walkers --style 0.7*old+0.3*proud -o mixed.glb --picture
       a mixture of two styles that the model knows, with a picture and a moving picture beside the file
 ";
 
@@ -60,7 +60,7 @@ pub struct Restyle {
 
     /// Leave a row of poses (.png) and a moving picture (.apng) beside the file
     #[arg(long)]
-    pub pictures: bool,
+    pub picture: bool,
 
     /// Rules of your own for skeletons that are not known, as JSON
     #[arg(long, value_name = "FILE")]
@@ -124,7 +124,7 @@ impl Restyle {
             _ => bvh::write(&made.posed.motion),
         };
         let mut files = vec![(self.out.clone(), bytes)];
-        if self.pictures {
+        if self.picture {
             files.push((self.out.with_extension("png"), montage_png(&made.track)?));
             files.push((self.out.with_extension("apng"), animated_png(&made.track)?));
         }
