@@ -111,6 +111,15 @@ fn a_restyled_clip_keeps_skeleton_place_and_floor_and_does_not_jump() {
     assert!((facing(&back) - facing(track)).abs() < 0.15);
     let off = (0..200).map(|t| ground(&back, t).distance(ground(track, t))).fold(0.0, f64::max);
     assert!(off < 0.15, "{off} m off the way of the clip");
+    eprintln!(
+        "restyled: {:.1} cm off its way at most, rotations within {:.2} mm, jerk {:.2} and sliding {:.3} m/s where the clip has {:.2} and {:.3}",
+        100.0 * off,
+        1000.0 * made.posed.mean_error_m,
+        jerk(&back),
+        made.sliding.mean_speed,
+        jerk(track),
+        made.sliding_before.mean_speed,
+    );
     // The first frames are no different from others, and none jumps.
     let usual = largest_step(track, 0..199);
     assert!(largest_step(&back, 0..10) < 1.5 * usual && largest_step(&back, 0..199) < 1.7 * usual);
@@ -172,6 +181,7 @@ fn a_style_that_changes_along_the_way_is_as_smooth_as_walkers_are() {
     let morph = model.walk(&CodePath::new(codes.to_vec()).unwrap(), &course).unwrap().to_track().unwrap();
     let real = [Style::Old, Style::Proud, Style::Sexy].map(|style| jerk(&walk(style, 240, 15).track));
     let most = real.into_iter().fold(0.0, f64::max);
+    eprintln!("jerk of a style that changes {:.1} m/s³, of walkers {real:.1?}", jerk(&morph));
     assert!(jerk(&morph) < 1.5 * most, "{} of {real:?}", jerk(&morph));
     // It begins as the one and is the other halfway.
     let [as_old, as_proud] =

@@ -161,7 +161,8 @@ impl Said<'_> {
     }
 }
 
-/// The code of what was typed: that of a member, and for a model of motions that of a style, a mixture, or a BVH file.
+/// The code of what was typed: that of a member, and for a model of motions that of a style, a mixture, or a BVH file. What is called
+/// a style is sought among styles first.
 ///
 /// # Errors
 /// What is none of these; a BVH file that cannot be used.

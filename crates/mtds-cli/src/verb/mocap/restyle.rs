@@ -80,6 +80,9 @@ impl Restyle {
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         let settings = ClipSettings { rules: rules(self.rules.as_ref())?, ..ClipSettings::default() };
         let character = read_character(&self.clip, &settings)?;
+        for trap in character.clip.traps.iter().filter(|trap| trap.look) {
+            self.common.say(format_args!("note: `{}`: {}: {}", self.clip.display(), trap.name, trap.detail));
+        }
         let model = load_model(&self.model)?;
         let model = motion_model(&model, &self.model)?;
         let codes = self.said().map(|said| said.code(&model, &settings, &self.common));
