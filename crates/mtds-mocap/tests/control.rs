@@ -13,7 +13,7 @@ use mtds_mocap::clip::{Clip, ClipSettings};
 use mtds_mocap::control::{Character, Course, MotionModel, Pace, Restyled, StyleMix, Way};
 use mtds_mocap::features::{FeatureSettings, Features};
 use mtds_mocap::frame::{D_OBS, facing_rad};
-use mtds_mocap::skeleton::{MapOptions, leg_length, map};
+use mtds_mocap::skeleton::{MapOptions, Placement, Target, Up, leg_length, map, pose};
 use mtds_mocap::walker::Style;
 use mtds_mocap::{Error, Joint, JointTrack, N_JOINTS};
 
@@ -154,6 +154,30 @@ fn a_small_character_keeps_its_size_and_steps_as_a_large_one_does() {
     };
     assert!((way(&small.track) / way(&large.track) - 0.7).abs() < 0.02);
     assert!(small.sliding.mean_speed < 0.02, "{:?}", small.sliding);
+}
+
+/// Another rig, other axes: centimetres on a measured body, Z up.
+#[test]
+fn a_character_with_another_up_keeps_its_axes() {
+    let model = MotionModel::of(walkers()).unwrap();
+    let track = walk(Style::Neutral, 150, 22).track;
+    let placement = Placement { metres_per_unit: 0.01, up: Up::Z, mirrored: false };
+    let target = Target { placement, ..Target::measured(&track).unwrap() };
+    let bytes = write(&pose(&track, &target).unwrap().motion);
+    let mine = Character::of_bytes(&bytes, &settings()).unwrap();
+    assert_eq!(mine.target.placement.up, Up::Z);
+    let made = mine.restyled(&model, &one(model.code_of("proud").unwrap())).unwrap();
+    assert_eq!(made.posed.motion.hierarchy(), mine.motion.hierarchy());
+    let reading = read(&write(&made.posed.motion)).unwrap();
+    let back = map(&reading.motion, &settings().rules, &MapOptions::default()).unwrap();
+    assert_eq!(back.report.up.up, Up::Z);
+    let far =
+        |t: usize, joint| DVec3::from(back.track.at(t, joint)).distance(DVec3::from(made.track.at(t, joint)));
+    let height = mine.clip.signal.floor.height.abs();
+    let farthest = (0..150).flat_map(|t| Joint::ALL.map(|joint| far(t, joint))).fold(0.0, f64::max);
+    assert!(farthest < 0.05 + height, "{farthest} {height}");
+    // What others open has Y up.
+    assert!(made.glb().unwrap().starts_with(b"glTF"));
 }
 
 #[test]
