@@ -274,7 +274,7 @@ fn courses_unlike_all_that_was_learned_are_strange() {
         let course = Course::along(&Way::parse("walk 20").unwrap(), Pace::usual(speed)).unwrap();
         model.strangeness(&course).unwrap()
     };
-    assert!(strangeness(1.1) < 4.0 && strangeness(6.0) > 8.0, "{} {}", strangeness(1.1), strangeness(6.0));
+    assert!(strangeness(1.1) < 2.0 && strangeness(6.0) > 8.0, "{} {}", strangeness(1.1), strangeness(6.0));
     let usual = model.usual_speed().unwrap();
     assert!((0.6..1.6).contains(&usual), "{usual}");
 }

@@ -202,13 +202,16 @@ impl<'m> MotionModel<'m> {
         Ok(self.chosen(&course.inputs()?)?.slice(LEAD - 1..LEAD - 1 + course.n_frames()))
     }
 
-    /// How far inputs of a course are from those that the model was learned from, at the farthest, in deviations.
+    /// How far inputs of a course are from those that the model was learned from: root mean square over the course of the farthest
+    /// column, in deviations; about 1 for what is usual.
     ///
     /// # Errors
     /// None for a course as it was made.
     pub fn strangeness(&self, course: &Course) -> Result<f64> {
         let scaled = self.model.system.scaling().inputs_to_model(&self.inputs_of(course)?)?;
-        Ok(scaled.values().iter().fold(0.0, |most, value| most.max(value.abs())))
+        let n = scaled.n_time().max(1) as f64;
+        let square = |c: usize| scaled.rows().map(|row| row[c] * row[c]).sum::<f64>() / n;
+        Ok((0..scaled.width()).map(square).fold(0.0, f64::max).sqrt())
     }
 
     /// The mean speed of what it was learned from, in metres a second; none where the model does not scale its inputs.
