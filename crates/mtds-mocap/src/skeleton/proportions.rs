@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! trunk, arms, head   p_j = p_parent + l_j · direction of the bone
-//! hip joints          where they lie in the pelvis of the other body, turned with this one's
+//! hip joints          where they lie in the pelvis of the other body, turned with this one's, and as high as here
 //! legs                ankles stay where they were; the knee bends as it did, with thigh and shin of the other body
 //! feet                toe = ankle + l · direction
 //! ```
@@ -18,6 +18,10 @@ use crate::track::{Joint, JointTrack, N_JOINTS};
 
 /// Legs are not straighter than this share of their length, unless they cannot reach.
 const MOST_REACH: f64 = 0.9995;
+
+/// How far to the front of a straight leg knees are thought to be at least, in metres: averages of motions have legs that bend
+/// backwards by less.
+const KNEE_FORWARD: f64 = 0.08;
 
 /// Lengths of the bones of a body, and where its hip joints lie.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +79,11 @@ impl Proportions {
             let middle = placed[Joint::Hips.index()];
             placed[Joint::LeftHip.index()] = middle + world_from_pelvis * hips[0];
             placed[Joint::RightHip.index()] = middle + world_from_pelvis * hips[1];
+            // Rigs differ in how far below the hips the legs begin; these decide where the ground is.
+            let height = |frame: [DVec3; 2]| 0.5 * (frame[0].y + frame[1].y);
+            let wanted = height([Joint::LeftHip, Joint::RightHip].map(|hip| at(frame, hip)));
+            let found = height([Joint::LeftHip, Joint::RightHip].map(|hip| placed[hip.index()]));
+            placed.iter_mut().for_each(|joint| joint.y += wanted - found);
         }
         self.stand(Foot::Left, [Joint::LeftHip, Joint::LeftKnee], frame, &mut placed);
         self.stand(Foot::Right, [Joint::RightHip, Joint::RightKnee], frame, &mut placed);
@@ -87,8 +96,11 @@ impl Proportions {
         let lengths = [knee, ankle].map(|joint| self.lengths[joint.index()]);
         let origin = placed[hip.index()];
         let most = MOST_REACH * (lengths[0] + lengths[1]);
-        // The knee goes off the line on the side where it was.
-        let hint = origin + at(frame, knee) - at(frame, hip);
+        // The knee goes off the line on the side where it was, and to the front where the leg was nearly straight.
+        let forward = pelvis(frame).map_or(DVec3::ZERO, |world_from_pelvis| world_from_pelvis.z_axis);
+        let [thigh, leg] = [knee, ankle].map(|joint| at(frame, joint) - at(frame, hip));
+        let off = thigh - leg * (thigh.dot(leg) / leg.length_squared().max(f64::MIN_POSITIVE));
+        let hint = origin + thigh + (KNEE_FORWARD - off.dot(forward)).max(0.0) * forward;
         let Some((knee_at, ankle_at)) = bent_leg([origin, hint], at(frame, ankle), lengths, most) else {
             return;
         };
@@ -124,8 +136,36 @@ mod tests {
     fn a_body_on_its_own_bones_is_what_it_was() {
         let track = walk();
         let same = Proportions::of(&track).applied(&track).unwrap();
-        for (a, b) in track.positions().iter().zip(same.positions()) {
-            assert!(DVec3::from(*a).distance(DVec3::from(*b)) < 2e-3);
+        for (place, (a, b)) in track.positions().iter().zip(same.positions()).enumerate() {
+            let joint = Joint::ALL[place % N_JOINTS];
+            // Knees of nearly straight legs are brought to the front.
+            let most = if matches!(joint, Joint::LeftKnee | Joint::RightKnee) { 0.03 } else { 2e-3 };
+            assert!(DVec3::from(*a).distance(DVec3::from(*b)) < most, "{}", joint.name());
+        }
+    }
+
+    #[test]
+    fn knees_of_straight_legs_bend_to_the_front() {
+        let track = walk();
+        let body = Proportions::of(&track);
+        // Every leg as straight as can be, its knee a little behind the line, and shorter than the bones of the body.
+        let mut positions = track.positions().to_vec();
+        for frame in positions.chunks_exact_mut(N_JOINTS) {
+            let back = pelvis(frame).unwrap().z_axis * -0.01;
+            for [hip, knee, ankle] in [
+                [Joint::LeftHip, Joint::LeftKnee, Joint::LeftAnkle],
+                [Joint::RightHip, Joint::RightKnee, Joint::RightAnkle],
+            ] {
+                frame[knee.index()] = (0.5 * (at(frame, hip) + at(frame, ankle)) + back).into();
+            }
+        }
+        let straight = JointTrack::new(track.fps, positions).unwrap();
+        let other = body.applied(&straight).unwrap();
+        for t in 0..other.n_frames() {
+            let frame = other.frame(t);
+            let middle = 0.5 * (at(frame, Joint::LeftHip) + at(frame, Joint::LeftAnkle));
+            let front = (at(frame, Joint::LeftKnee) - middle).dot(pelvis(frame).unwrap().z_axis);
+            assert!(front > -0.01, "frame {t}: {front}");
         }
     }
 
@@ -142,6 +182,8 @@ mod tests {
         ] {
             body.lengths[joint.index()] *= factor;
         }
+        // Legs that begin higher in the pelvis.
+        body.hips = body.hips.map(|hips| hips.map(|hip| hip + 0.08 * DVec3::Y));
         let other = body.applied(&track).unwrap();
         for t in 0..other.n_frames() {
             for joint in
