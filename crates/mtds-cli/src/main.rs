@@ -61,6 +61,9 @@ fn run(verb: Verb) -> Result<()> {
             in_pool(asked.common.threads(), || asked.run(&mut stdout()))
         }
         Verb::Mocap(mocap::Arguments::Export(asked)) => asked.run(&mut stdout()),
+        Verb::Mocap(mocap::Arguments::Restyle(asked)) => {
+            in_pool(asked.common.threads(), || asked.run(&mut stdout()))
+        }
         // Cells have thread pools of their own.
         Verb::Reproduce(reproduce::Arguments::Dho(asked)) => asked.run(&mut stdout(), &mut stderr()),
         Verb::Reproduce(reproduce::Arguments::Mocap(asked)) => asked.run(&mut stdout(), &mut stderr()),

@@ -15,6 +15,9 @@ const LONG: [&str; 2] = ["mtds quickstart", "mtds reproduce"];
 const MODEL: &str =
     "fit family.csv -o model --hidden 16 --start-steps 200 --refine-steps 200 --particles 512 -q";
 
+/// A model of walks: as short.
+const WALKERS: &str = "fit walks.csv -o walkers --refine-steps 100 --front 16 --state 8 --code 3 --remainder never --validation 0 -q";
+
 /// Every verb without verbs below it, with its whole name.
 fn verbs(command: &Command) -> Vec<Command> {
     let below: Vec<_> = command.get_subcommands().filter(|verb| verb.get_name() != "help").collect();
@@ -58,6 +61,7 @@ fn the_examples_run() {
     must(prepared.path(), MODEL);
     must(prepared.path(), "data gait -o walks --walks 2 --frames 120");
     must(prepared.path(), "mocap prepare walks -o walks.csv -q");
+    must(prepared.path(), WALKERS);
     for (verb, examples) in all() {
         if LONG.iter().any(|long| verb.starts_with(long)) {
             continue;

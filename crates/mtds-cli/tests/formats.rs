@@ -5,7 +5,7 @@ mod learned;
 mod noise;
 mod program;
 
-use learned::{oscillator_model, pushed_model};
+use learned::{oscillator_model, pushed_model, walkers_model};
 use program::{json, must, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -90,6 +90,13 @@ fn documents_have_a_schema_version_and_the_keys_that_the_page_names() {
     }
     must(at, "inspect model -o codes.csv -q");
     has_columns(&at.join("codes.csv"), "`inspect` of a model");
+}
+
+#[test]
+fn the_document_of_a_restyled_clip_has_the_keys_that_the_page_names() {
+    let folder = walkers_model();
+    let line = "mocap restyle walks/old/old_01.bvh --model walkers --style proud -o proud.bvh -q";
+    holds(&json(folder.path(), line), "`mocap restyle`", &["seed"]);
 }
 
 #[test]

@@ -49,14 +49,27 @@ fn commands(text: &str) -> Vec<&str> {
 /// Checks that a command can be typed.
 #[track_caller]
 fn parses(command: &str) {
-    let words = format!("mtds {command}");
-    CommandLine::try_parse_from(words.split_whitespace()).unwrap_or_else(|error| panic!("{words}: {error}"));
+    let line = format!("mtds {command}");
+    CommandLine::try_parse_from(words(&line)).unwrap_or_else(|error| panic!("{line}: {error}"));
+}
+
+/// The words of a line, as a shell splits them: what stands between double quotes is one.
+fn words(line: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![];
+    for (i, part) in line.split('"').enumerate() {
+        match i % 2 {
+            0 => words.extend(part.split_whitespace().map(str::to_owned)),
+            _ => words.push(part.to_owned()),
+        }
+    }
+    words
 }
 
 /// Runs a command; `< FILE` at its end is what it reads.
 fn run(folder: &Path, line: &str) {
-    let (words, input) = line.split_once(" < ").map_or((line, None), |(words, file)| (words, Some(file)));
-    let mut command = command(folder, words);
+    let (typed, input) = line.split_once(" < ").map_or((line, None), |(typed, file)| (typed, Some(file)));
+    let mut command = command(folder, "");
+    command.args(words(typed));
     if let Some(file) = input {
         command.stdin(fs::File::open(folder.join(file)).expect("a file that the page made"));
     }
@@ -149,5 +162,6 @@ fn the_page_on_patients_runs() {
 #[test]
 fn the_page_on_motion_runs() {
     let left = ["walks.html", "walks.train.csv", "old.bvh", "old.glb", "old.png", "old.apng", "again.csv"];
-    runs(include_str!("../../../docs/motion.md"), 6, &left);
+    let made = ["proud.bvh", "proud.apng", "mixed.glb", "changing.bvh", "along.mocap.json", "moved.bvh"];
+    runs(include_str!("../../../docs/motion.md"), 18, &[&left[..], &made].concat());
 }

@@ -106,8 +106,9 @@ pub(crate) struct Queue {
 /// Recorded launches.
 pub(crate) struct Recorded(CudaGraph);
 
-// Safety: a graph is used by whoever holds the queue it was recorded on, which is one thread at a time.
+// Safety: only `Queue::replay` uses a graph, for `Learning::step`, which holds both mutably: one thread at a time.
 unsafe impl Send for Recorded {}
+unsafe impl Sync for Recorded {}
 
 impl std::fmt::Debug for Queue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -88,6 +88,54 @@ pub enum Error {
         why: String,
     },
 
+    /// Words of a person that say nothing.
+    #[error("{what} `{text}`, character {place}: expected {expected}, found {found}; try {hint}")]
+    Words {
+        /// What they were to say, e.g. `path`.
+        what: &'static str,
+        /// The words.
+        text: String,
+        /// Where it goes wrong, in characters, from 1.
+        place: usize,
+        /// What could have stood there.
+        expected: String,
+        /// What stands there.
+        found: String,
+        /// What to try.
+        hint: String,
+    },
+
+    /// A style that a model does not know.
+    #[error("the model knows no style `{name}`; it knows {known}")]
+    UnknownStyle {
+        /// The style.
+        name: String,
+        /// Those that it knows, comma separated.
+        known: String,
+    },
+
+    /// A model that does not make motions as this crate reads them.
+    #[error(
+        "no model of motions: expected {expected}, found {found}; learn one from a family of `mtds mocap prepare`"
+    )]
+    NoMotionModel {
+        /// What a model of motions has.
+        expected: String,
+        /// What it has.
+        found: String,
+    },
+
+    /// A clip that nothing can be made of.
+    #[error("expected {expected}, found {found}; {hint}")]
+    Unusable {
+        /// What is needed.
+        expected: String,
+        /// What there is.
+        found: String,
+        /// What to try.
+        hint: &'static str,
+    },
+
     /// What the library of models refused, e.g. a family without sequences.
     #[error(transparent)]
     Library(#[from] mtds::Error),

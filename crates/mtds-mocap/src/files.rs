@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bvh::{self, Reading};
 use crate::clip::{Clip, ClipSettings};
+use crate::control::{Character, Way};
 use crate::skeleton::Rules;
 use crate::{Error, Result};
 
@@ -21,6 +22,24 @@ pub fn read_bvh(path: &Path) -> Result<Reading> {
 /// [`Error::Io`], or what is wrong with the file with the path before it.
 pub fn read_clip(path: &Path, settings: &ClipSettings) -> Result<Clip> {
     Clip::of_bytes(&bytes_of(path)?, settings).map_err(in_file(path))
+}
+
+/// Reads a BVH file as a character: its clip and its skeleton.
+///
+/// # Errors
+/// [`Error::Io`], or what is wrong with the file with the path before it.
+pub fn read_character(path: &Path, settings: &ClipSettings) -> Result<Character> {
+    Character::of_bytes(&bytes_of(path)?, settings).map_err(in_file(path))
+}
+
+/// Reads a table of points as a way.
+///
+/// # Errors
+/// [`Error::Io`], or what is wrong with the table with the path before it.
+pub fn read_way(path: &Path) -> Result<Way> {
+    let bytes = bytes_of(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Way::of_table(&text).map_err(in_file(path))
 }
 
 /// All BVH files below a folder, however deep, in the order of their paths.

@@ -2,6 +2,7 @@
 
 pub mod bvh;
 pub mod clip;
+pub mod control;
 pub mod error;
 pub mod export;
 pub mod features;

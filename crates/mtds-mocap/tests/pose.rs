@@ -114,3 +114,27 @@ proptest! {
         }
     }
 }
+
+/// Twists are not in positions: a rig that is told nothing about them is turned the shortest way, one that knows its motion as it usually is.
+#[test]
+fn a_rig_is_twisted_as_it_was_in_its_own_motion() {
+    let walker = mtds_mocap::walker::Walker::new(mtds_mocap::walker::Style::Strutting.parameters());
+    let motion = walker.walk(120, &mut mtds::random::stream(21, 0)).unwrap().to_bvh().unwrap();
+    let mapped = map(&motion, &Rules::built_in(), &MapOptions::default()).unwrap();
+    let target = Target::rig_of(&motion, &mapped.report);
+    let n_nodes = target.hierarchy.nodes().len();
+    let plain =
+        Target { turns: vec![DQuat::IDENTITY; n_nodes], hinges: vec![None; n_nodes], ..target.clone() };
+    let truth = forward(&motion, target.position_channels);
+    let [own, plain] = [target, plain].map(|target| {
+        let posed = pose(&mapped.track, &target).unwrap();
+        let world = forward(&posed.motion, target.position_channels);
+        let angle = |t: usize, place: usize| {
+            mtds_mocap::rotation::angle_between(truth.rotations(t)[place], world.rotations(t)[place])
+        };
+        let all = (0..120).flat_map(|t| (0..n_nodes).map(move |place| (t, place)));
+        all.map(|(t, place)| angle(t, place)).sum::<f64>().to_degrees() / (120 * n_nodes) as f64
+    });
+    eprintln!("{own} {plain}");
+    assert!(own < 8.0 && own < 0.7 * plain, "mean angle {own} and {plain} degrees");
+}

@@ -4,11 +4,11 @@
 mod common;
 
 use common::normals;
-use mtds::parts::{Activation, Codes, Front, InputSkip, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rnn};
-use mtds::random::stream;
-use mtds::{
-    Architecture, Control, Device, Family, Fit, Model, Scaling, Sequence, Signal, System, Wishes,
+use mtds::parts::{
+    Activation, Codes, Front, InputSkip, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rnn,
 };
+use mtds::random::stream;
+use mtds::{Architecture, Control, Device, Family, Fit, Model, Scaling, Sequence, Signal, System, Wishes};
 
 fn card() -> Option<Device> {
     match Device::cuda(0, Products::Exact, None) {

@@ -4,9 +4,10 @@ mod common;
 
 use common::{LOG_NOISE, draw_member, model, own_inputs, spec, with_gaps};
 use mtds::parts::Tracker;
+use mtds::parts::TrackerState;
 use mtds::parts::{AdaptiveImportance, NoiseBelief};
 use mtds::random::stream;
-use mtds::{Error, Online, Signal, System, TrackerState};
+use mtds::{Error, Online, Signal, System};
 use serde_json::{Value, json};
 
 fn family() -> System {

@@ -1,6 +1,7 @@
 //! Made-up sequences: the inputs in a file that they answer to, with their times, or none; and the family that they become.
 
 use super::known::find;
+use super::motion::WayOptions;
 use crate::options::{Common, options_by};
 use crate::usage::{UsageError, count};
 use anyhow::Result;
@@ -23,6 +24,10 @@ pub struct InputOptions {
     /// Length of a sequence [default: that of the inputs]
     #[arg(long, value_name = "N", value_parser = count("80"))]
     pub steps: Option<usize>,
+
+    /// A way instead of inputs.
+    #[command(flatten)]
+    pub way: WayOptions,
 }
 
 /// Inputs to choose from.
@@ -52,6 +57,8 @@ pub(super) struct SequenceInputs<'d> {
     pub(super) n_time: usize,
     /// Where the times of its steps are, and under which number.
     times: Option<(&'d TimeAxis, usize)>,
+    /// The id of the sequence whose inputs they are, if a file has them.
+    pub(super) of: Option<&'d str>,
 }
 
 impl InputOptions {
@@ -67,7 +74,8 @@ impl InputOptions {
             None if !names.is_empty() => {
                 let problem =
                     format!("the model has inputs, {}, and a sequence needs them", names.join(", "));
-                return wrong("--inputs", &problem, "--inputs DATA, e.g. the file that it was learned from");
+                let hint = "--inputs DATA, e.g. the file that it was learned from; for a model of motions also --path \"walk 4\"";
+                return wrong("--inputs", &problem, hint);
             }
             None if self.steps.is_none() => {
                 return wrong("--steps", "expected the length of a sequence, found none", "--steps 80");
@@ -89,7 +97,7 @@ impl Inputs<'_> {
     pub(super) fn of_sequence(&self, like: Option<&str>) -> Result<SequenceInputs<'_>, UsageError> {
         let steps = self.options.steps;
         let Some(file) = &self.file else {
-            return Ok(SequenceInputs { signal: None, n_time: steps.unwrap_or(1), times: None });
+            return Ok(SequenceInputs { signal: None, n_time: steps.unwrap_or(1), times: None, of: None });
         };
         let i = file.choose(self.options.inputs_of.as_deref(), like)?;
         let signal = &file.signals[i.min(file.signals.len() - 1)];
@@ -100,7 +108,8 @@ impl Inputs<'_> {
             let problem = format!("expected inputs for {n_time} steps, found {found} of `{id}` in `{path}`");
             return Err(UsageError::new("--steps", problem, format!("--steps {found}, or more inputs")));
         }
-        Ok(SequenceInputs { signal: Some(signal.slice(0..n_time)), n_time, times: Some((&file.time, i)) })
+        let of = file.ids.get(i).map(String::as_str);
+        Ok(SequenceInputs { signal: Some(signal.slice(0..n_time)), n_time, times: Some((&file.time, i)), of })
     }
 }
 
@@ -164,6 +173,12 @@ pub(super) fn family(
 impl<'d> SequenceInputs<'d> {
     /// All inputs of sequence `i` of a family that was read.
     pub(super) fn of_family(read: &'d ReadFamily, i: usize, inputs: &Signal) -> Self {
-        Self { signal: Some(inputs.clone()), n_time: inputs.n_time(), times: Some((&read.time, i)) }
+        let of = Some(read.family.sequence(i).id());
+        Self { signal: Some(inputs.clone()), n_time: inputs.n_time(), times: Some((&read.time, i)), of }
+    }
+
+    /// All inputs of a course, counted from its beginning.
+    pub(super) fn of_course(inputs: Signal) -> Self {
+        Self { n_time: inputs.n_time(), signal: Some(inputs), times: None, of: None }
     }
 }

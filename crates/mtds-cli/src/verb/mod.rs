@@ -13,6 +13,7 @@ mod known;
 mod made_up;
 pub mod mocap;
 pub mod morph;
+mod motion;
 mod observed;
 pub mod quickstart;
 pub mod report;

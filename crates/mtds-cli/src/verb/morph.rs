@@ -1,14 +1,16 @@
 //! `mtds morph`: one sequence during which the system changes from one code to another.
 
 use super::delivery::{Content, Delivery};
-use super::known::{self, Code, code};
-use super::made_up::{self, InputOptions};
+use super::known::{Code, code};
+use super::made_up::{self, InputOptions, SequenceInputs};
+use super::motion::{Beginnings, code_of, motion_model};
 use crate::options::Common;
 use crate::usage::family_file;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use mtds::{CodePath, Model};
 use mtds_data::model::load_model;
+use mtds_mocap::control::MotionModel;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -29,7 +31,7 @@ pub struct Arguments {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// Id of the member to begin as
+    /// Id of the member to begin as; for models of motions also a style, a mixture (0.7*old+0.3*proud) or a BVH file
     #[arg(long, value_name = "ID", required_unless_present = "from_code")]
     pub from: Option<String>,
 
@@ -38,11 +40,11 @@ pub struct Arguments {
     #[arg(value_parser = code("--from-code"))]
     pub from_code: Option<Code>,
 
-    /// Ids of members to pass on the way, evenly spaced in time
+    /// What to pass on the way, as --from, evenly spaced in time
     #[arg(long, value_name = "ID")]
     pub via: Vec<String>,
 
-    /// Id of the member to end as
+    /// What to end as, as --from
     #[arg(long, value_name = "ID", required_unless_present = "to_code")]
     pub to: Option<String>,
 
@@ -78,17 +80,36 @@ impl Arguments {
     /// be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         let model = load_model(&self.model)?;
-        let inputs = self.inputs.read(&model, &self.common)?;
         let path = self.path();
         let codes = path.iter().map(|waypoint| self.code(waypoint, &model)).collect::<Result<Vec<_>>>()?;
-        let own = inputs.of_sequence(self.from.as_deref())?;
-        let outputs = model.system.morph(&CodePath::new(codes.clone())?, own.signal.as_ref(), own.n_time)?;
-        let (family, time) = made_up::family(vec![(name(&path), outputs, own)], &model)?;
+        let (id, mut beginnings) = (name(&path), Beginnings::default());
+        let along = CodePath::new(codes.clone())?;
+        let inputs;
+        let made = match self.inputs.way.path {
+            Some(_) => {
+                let motion = motion_model(&model, &self.model)?;
+                let course = self.inputs.way.course(&motion, &self.common)?.context("a path was given")?;
+                let outputs = motion.walk(&along, &course)?;
+                beginnings.push(&id, &outputs, &self.model)?;
+                (id, outputs.values, SequenceInputs::of_course(motion.inputs_of(&course)?))
+            }
+            None => {
+                inputs = self.inputs.read(&model, &self.common)?;
+                let own = inputs.of_sequence(self.from.as_deref())?;
+                let outputs = model.system.morph(&along, own.signal.as_ref(), own.n_time)?;
+                if let (Ok(_), Some(of)) = (MotionModel::of(&model), own.of) {
+                    beginnings.push_of(&id, self.inputs.inputs.as_ref(), of)?;
+                }
+                (id, outputs, own)
+            }
+        };
+        let (family, time) = made_up::family(vec![made], &model)?;
         let sequence = family.sequence(0);
         let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
         let facts = [("model", json!(self.model)), ("path", json!(codes))];
         let delivery = Delivery { verb: "morph", out: self.out.as_deref(), common: &self.common };
-        delivery.deliver(Content::family(family, time), &facts, &line, stdout)
+        delivery.deliver(Content::family(family, time), &facts, &line, stdout)?;
+        beginnings.write(self.out.as_deref())
     }
 
     /// The codes to pass, the first and the last included; clap sees to it that both are there.
@@ -107,9 +128,7 @@ impl Arguments {
 
     fn code(&self, waypoint: &Waypoint<'_>, model: &Model) -> Result<Vec<f64>> {
         match waypoint {
-            Waypoint::Member(option, id) => {
-                Ok(known::member(option, id, &model.members, &self.model)?.code_mean.clone())
-            }
+            Waypoint::Member(option, id) => code_of((option, id), (model, &self.model), &self.common),
             Waypoint::Code(option, code) => Ok(code.of_length(option, model.system.d_code())?),
         }
     }

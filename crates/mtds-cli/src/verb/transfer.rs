@@ -2,6 +2,7 @@
 
 use super::delivery::{Content, Delivery};
 use super::made_up::{self, SequenceInputs};
+use super::motion::{Beginnings, code_of};
 use super::{known, observed};
 use crate::options::{Common, Source};
 use crate::usage::{UsageError, family_file};
@@ -11,6 +12,7 @@ use mtds::parts::MAX_DRAWS;
 use mtds::random::{Stream, stream};
 use mtds::{Family, Method, Model};
 use mtds_data::model::load_model;
+use mtds_mocap::control::MotionModel;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -39,7 +41,8 @@ pub struct Arguments {
     #[arg(long, value_name = "ID")]
     pub content: String,
 
-    /// Id of the member whose code is taken; if the model does not know it, inferred from its outputs in DATA
+    /// Id of the member whose code is taken; if the model does not know it, inferred from its outputs in DATA. For models of motions
+    /// also a style that the model knows, a mixture (0.7*old+0.3*proud) or a BVH file
     #[arg(long, value_name = "ID")]
     pub style: String,
 
@@ -70,6 +73,10 @@ impl Arguments {
         let code = self.code(&model, &read.family)?;
         let outputs = model.system.generate(&code, Some(inputs), inputs.n_time())?;
         let id = format!("{} as {}", self.content, self.style);
+        let mut beginnings = Beginnings::default();
+        if MotionModel::of(&model).is_ok() {
+            beginnings.push_of(&id, Some(&self.source.data), &self.content)?;
+        }
         let inputs = SequenceInputs::of_family(&read, i, inputs);
         let (family, time) = made_up::family(vec![(id, outputs, inputs)], &model)?;
         let sequence = family.sequence(0);
@@ -81,7 +88,8 @@ impl Arguments {
             ("code", json!(code)),
         ];
         let delivery = Delivery { verb: "transfer", out: self.out.as_deref(), common: &self.common };
-        delivery.deliver(Content::family(family, time), &facts, &line, stdout)
+        delivery.deliver(Content::family(family, time), &facts, &line, stdout)?;
+        beginnings.write(self.out.as_deref())
     }
 
     fn find(&self, option: &'static str, id: &str, family: &Family) -> Result<usize, UsageError> {
@@ -93,6 +101,10 @@ impl Arguments {
     fn code(&self, model: &Model, family: &Family) -> Result<Vec<f64>> {
         if let Ok(member) = model.member(&self.style) {
             return Ok(member.code_mean.clone());
+        }
+        let is_in_data = family.sequences().iter().any(|sequence| sequence.id() == self.style);
+        if !is_in_data && MotionModel::of(model).is_ok() {
+            return code_of(("--style", &self.style), (model, &self.source.data), &self.common);
         }
         let i = self.find("--style", &self.style, family)?;
         let seen = (family.sequence(i).outputs(), observed::inputs_of(family, model, i));

@@ -33,6 +33,16 @@ pub fn pushed_model() -> TempDir {
     folder
 }
 
+/// A folder with `walks`, two walks of every style, their family `walks.csv`, and the model `walkers` of it.
+pub fn walkers_model() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    program::must(folder.path(), "data gait -o walks --walks 2 --frames 120 -q");
+    program::must(folder.path(), "mocap prepare walks -o walks.csv -q");
+    let short = "--refine-steps 200 --front 24 --state 12 --code 3 --remainder never --validation 0 -q";
+    program::must(folder.path(), &format!("fit walks.csv -o walkers {short}"));
+    folder
+}
+
 pub type Row = HashMap<String, String>;
 
 /// The rows of a CSV text without quotes.

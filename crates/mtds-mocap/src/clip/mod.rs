@@ -8,7 +8,7 @@ mod trap;
 
 pub use trap::Trap;
 
-use crate::bvh::read;
+use crate::bvh::{Reading, read};
 use crate::export::{Sliding, foot_sliding};
 use crate::features::{FeatureSettings, Features};
 use crate::signal::{FPS, SignalReport, prepare};
@@ -58,7 +58,14 @@ impl Clip {
     /// # Errors
     /// Those of reading, mapping and preparing.
     pub fn of_bytes(bytes: &[u8], settings: &ClipSettings) -> Result<Self> {
-        let reading = read(bytes)?;
+        Self::of_reading(bytes, &read(bytes)?, settings)
+    }
+
+    /// The clip in a file that was read already, from its bytes and what was read.
+    ///
+    /// # Errors
+    /// Those of mapping and preparing.
+    pub fn of_reading(bytes: &[u8], reading: &Reading, settings: &ClipSettings) -> Result<Self> {
         let mapped = map(&reading.motion, &settings.rules, &settings.map)?;
         let sized = match settings.leg_m {
             Some(leg_m) => normalise_legs(&mapped.track, leg_m)?.0,
@@ -68,7 +75,7 @@ impl Clip {
         let features = Features::of_track(&track, &settings.features)?;
         let sliding = foot_sliding(&track, &features.contacts)?;
         let mut traps = trap::of_text(bytes);
-        traps.extend(trap::of_reading(&reading));
+        traps.extend(trap::of_reading(reading));
         traps.extend(trap::of_map(&mapped.report, reading.motion.hierarchy()));
         traps.extend(trap::of_signal(&signal));
         Ok(Self { track, features, map: mapped.report, signal, sliding, traps })

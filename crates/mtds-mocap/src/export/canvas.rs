@@ -30,8 +30,16 @@ impl Canvas {
             let high = (from[axis].max(to[axis]) + reach).ceil().clamp(0.0, size as f64);
             low as usize..high as usize
         };
+        let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
+        // Of a slanting line only its own band: the box around it is mostly empty.
+        let half = reach * dx.hypot(dy) / dy.abs();
         for y in span(1, self.height) {
-            for x in span(0, self.width) {
+            let (mut columns, centre) = (span(0, self.width), from[0] + (y as f64 + 0.5 - from[1]) * dx / dy);
+            if centre.is_finite() && half.is_finite() {
+                columns.start = columns.start.max((centre - half).floor().max(0.0) as usize);
+                columns.end = columns.end.min((centre + half).ceil().max(0.0) as usize);
+            }
+            for x in columns {
                 let distance = distance([x as f64 + 0.5, y as f64 + 0.5], from, to);
                 self.mix([x, y], (width / 2.0 + 0.5 - distance).clamp(0.0, 1.0), colour);
             }

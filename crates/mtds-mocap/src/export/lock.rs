@@ -3,9 +3,6 @@
 //! ```text
 //! in a stance       d_t = d_{t−1} − slip_t, less its mean over the stance      shift of ankle and toe on the ground
 //! between stances   d goes smoothly from the last value to the next
-//!
-//! knee'  in the plane of hip, ankle' and the old knee; thigh and shin keep their lengths:
-//!        a = (l₁² − l₂² + D²) / 2D along the line from hip to ankle', √(l₁² − a²) off it       D = |ankle' − hip|
 //! ```
 //!
 //! Hips stay. A leg that would have to grow reaches as far as it can, so some sliding may be left.
@@ -14,6 +11,7 @@ use glam::DVec3;
 
 use super::sliding::{check_contacts, slip, stances};
 use crate::gait::Foot;
+use crate::skeleton::bent_leg;
 use crate::{Joint, JointTrack, N_JOINTS, Result};
 
 /// Share of its whole length that a leg may reach, so that knees never snap straight.
@@ -83,7 +81,7 @@ fn move_foot(frame: &mut [[f64; 3]], foot: Foot, shift: DVec3) {
     };
     let [ankle, toe] = foot.joints();
     let at = |joint: Joint| DVec3::from(frame[joint.index()]);
-    let Some((new_knee, new_ankle)) = bent_leg([at(hip), at(knee), at(ankle)], at(ankle) + shift) else {
+    let Some((new_knee, new_ankle)) = moved_leg([at(hip), at(knee), at(ankle)], at(ankle) + shift) else {
         return;
     };
     let new_toe = at(toe) + new_ankle - at(ankle);
@@ -94,18 +92,11 @@ fn move_foot(frame: &mut [[f64; 3]], foot: Foot, shift: DVec3) {
 
 /// Knee and ankle of a leg `[hip, knee, ankle]` whose ankle goes to `target`, or towards it as far as it can; none
 /// for a leg without length.
-fn bent_leg([hip, knee, ankle]: [DVec3; 3], target: DVec3) -> Option<(DVec3, DVec3)> {
-    let (thigh, shin) = (hip.distance(knee), knee.distance(ankle));
+fn moved_leg([hip, knee, ankle]: [DVec3; 3], target: DVec3) -> Option<(DVec3, DVec3)> {
+    let lengths = [hip.distance(knee), knee.distance(ankle)];
     // As straight as it was is never too straight.
-    let most = (MOST_REACH * (thigh + shin)).max(hip.distance(ankle));
-    let line = target - hip;
-    let down = line.try_normalize()?;
-    let reach = line.length().clamp((thigh - shin).abs(), most);
-    let along = (thigh * thigh - shin * shin + reach * reach) / (2.0 * reach);
-    let out = (thigh * thigh - along * along).max(0.0).sqrt();
-    let off = knee - hip;
-    let front = (off - down * off.dot(down)).try_normalize().unwrap_or_else(|| down.any_orthonormal_vector());
-    (along.is_finite() && out.is_finite()).then(|| (hip + down * along + front * out, hip + down * reach))
+    let most = (MOST_REACH * (lengths[0] + lengths[1])).max(hip.distance(ankle));
+    bent_leg([hip, knee], target, lengths, most)
 }
 
 #[cfg(test)]
@@ -169,7 +160,7 @@ mod tests {
         ) {
             let leg = [DVec3::Y, DVec3::from(knee) + 0.5 * DVec3::Y, DVec3::from(ankle)];
             let target = leg[2] + DVec3::from(shift);
-            let (knee, ankle) = bent_leg(leg, target).unwrap();
+            let (knee, ankle) = moved_leg(leg, target).unwrap();
             prop_assert!((knee.distance(leg[0]) - leg[1].distance(leg[0])).abs() < 1e-9);
             prop_assert!((knee.distance(ankle) - leg[1].distance(leg[2])).abs() < 1e-9);
             let whole = leg[0].distance(leg[1]) + leg[1].distance(leg[2]);

@@ -1,8 +1,9 @@
 //! The skeleton that positions are put back on: the rig of a file, or a body measured from the track itself.
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use super::forward::PositionChannels;
+use super::habit::Habit;
 use super::map::MapReport;
 use super::matching::Source;
 use super::placement::{Placement, Up};
@@ -23,6 +24,8 @@ pub struct Target {
     pub placement: Placement,
     /// What its position channels mean.
     pub position_channels: PositionChannels,
+    /// For each node, how it is turned against its parent where nothing says otherwise.
+    pub turns: Vec<DQuat>,
     /// For each node, the axis about which the bone after the next bends, in the node's frame, where known.
     pub hinges: Vec<Option<DVec3>>,
 }
@@ -86,12 +89,13 @@ const HINGES: [(Joint, [f64; 3]); 4] = [
 const CENTIMETRE: f64 = 0.01;
 
 impl Target {
-    /// The rig of a mapped motion.
+    /// The rig of a mapped motion; what positions leave open, such as how a limb is twisted, is as usual in that motion.
     pub fn rig_of(motion: &Motion, report: &MapReport) -> Self {
-        let hierarchy = motion.hierarchy().clone();
+        let Habit { turns, hinges } = Habit::of(motion, &report.rig.sources, report.position_channels);
         Self {
-            hinges: vec![None; hierarchy.nodes().len()],
-            hierarchy,
+            turns,
+            hinges,
+            hierarchy: motion.hierarchy().clone(),
             sources: report.rig.sources,
             placement: report.placement(),
             position_channels: report.position_channels,
@@ -128,7 +132,8 @@ impl Target {
         }
         let placement = Placement { metres_per_unit: CENTIMETRE, up: Up::Y, mirrored: false };
         let position_channels = PositionChannels::Replace;
-        Ok(Self { hierarchy: Hierarchy::new(nodes)?, sources, placement, position_channels, hinges })
+        let turns = vec![DQuat::IDENTITY; nodes.len()];
+        Ok(Self { hierarchy: Hierarchy::new(nodes)?, sources, placement, position_channels, turns, hinges })
     }
 }
 

@@ -4,8 +4,8 @@
 //! from the root outwards, with p_n where node n came to be, P the rotation of its parent,
 //! v_c the offset of child c and x_c where it should be:
 //!
-//! no child to aim at     R = P
-//! one                    R = (smallest turn from P v_c to x_c − p_n) · P, then twisted about the bone until
+//! no child to aim at     R = P · (its usual turn)
+//! one                    R = (smallest turn from P' v_c to x_c − p_n) · P', P' = P · (its usual turn), then twisted about the bone until
 //!                        the hinge lies across the plane of this bone and the next
 //! several                R = argmin Σ |x_c − p_n − R v_c|²          twist from the plane of the children
 //! ```
@@ -132,11 +132,12 @@ impl<'a> Plan<'a> {
 
     /// The rotation that a node should have.
     fn rotation_of(&self, place: usize, parent: DQuat, origin: DVec3, wanted: &[DVec3; N_JOINTS]) -> DQuat {
+        let usual = parent * self.target.turns[place];
         match &self.aims[place][..] {
-            [] => parent,
+            [] => usual,
             [one] => {
                 let to = wanted[one.at.index()] - origin;
-                let aimed = aim(parent * one.from, to) * parent;
+                let aimed = aim(usual * one.from, to) * usual;
                 match self.target.hinges[place].and_then(|hinge| Some((hinge, next_bone(one.at, wanted)?))) {
                     Some((hinge, next)) => twist_to_hinge(aimed, hinge, to, next),
                     None => aimed,
@@ -145,7 +146,7 @@ impl<'a> Plan<'a> {
             several => {
                 let pair =
                     |aim: &Aim| Pair { from: aim.from, to: wanted[aim.at.index()] - origin, weight: 1.0 };
-                best_rotation(&several.iter().map(pair).collect::<Vec<_>>(), parent)
+                best_rotation(&several.iter().map(pair).collect::<Vec<_>>(), usual)
             }
         }
     }

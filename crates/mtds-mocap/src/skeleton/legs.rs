@@ -1,4 +1,9 @@
-//! Leg lengths, and bodies scaled to a common one, so that steps of tall and short people compare.
+//! Leg lengths, bodies scaled to a common one, so that steps of tall and short people compare, and legs that bend.
+//!
+//! ```text
+//! knee'  in the plane of hip, ankle' and the old knee; thigh and shin keep their lengths:
+//!        a = (l₁² − l₂² + D²) / 2D along the line from hip to ankle', √(l₁² − a²) off it       D = |ankle' − hip|
+//! ```
 
 use glam::DVec3;
 
@@ -34,4 +39,23 @@ pub fn normalise_legs(track: &JointTrack, leg_m: f64) -> Result<(JointTrack, f64
     }
     let positions = track.positions().iter().map(|position| position.map(|value| value * factor)).collect();
     Ok((JointTrack::new(track.fps, positions)?, factor))
+}
+
+/// Knee and ankle of a leg of these lengths `[thigh, shin]` whose ankle goes to `target`, or towards it as far as `most` from
+/// the hip; the knee stays on the side where it is. None for a leg without length.
+pub(crate) fn bent_leg(
+    [hip, knee]: [DVec3; 2],
+    target: DVec3,
+    [thigh, shin]: [f64; 2],
+    most: f64,
+) -> Option<(DVec3, DVec3)> {
+    let line = target - hip;
+    let down = line.try_normalize()?;
+    let least = (thigh - shin).abs();
+    let reach = line.length().clamp(least, most.max(least));
+    let along = (thigh * thigh - shin * shin + reach * reach) / (2.0 * reach);
+    let out = (thigh * thigh - along * along).max(0.0).sqrt();
+    let off = knee - hip;
+    let front = (off - down * off.dot(down)).try_normalize().unwrap_or_else(|| down.any_orthonormal_vector());
+    (along.is_finite() && out.is_finite()).then(|| (hip + down * along + front * out, hip + down * reach))
 }

@@ -80,7 +80,7 @@ pub struct StepDone {
 }
 
 /// Learning in progress where an engine computes.
-pub trait Resident: Send {
+pub trait Resident: Send + Sync {
     /// Takes a step.
     ///
     /// # Errors

@@ -1,9 +1,10 @@
 //! `mtds mocap export`: a sequence of a family goes back to the world, onto a skeleton, into a file.
 
+use super::clip_file::{clip_file, ending};
 use super::side::{Side, path_beside};
 use crate::options::Common;
 use crate::output::write_whole;
-use crate::usage::{Refusal, file};
+use crate::usage::file;
 use anyhow::{Result, bail};
 use clap::Args;
 use mtds::Sequence;
@@ -14,7 +15,7 @@ use mtds_mocap::signal::FPS;
 use mtds_mocap::{JointTrack, bvh, gait};
 use serde_json::json;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Examples in the help.
 const EXAMPLES: &str = "Examples:
@@ -37,7 +38,7 @@ pub struct Export {
     pub series: String,
 
     /// File to write: .bvh, .glb, .png for a row of poses, .apng for a moving picture
-    #[arg(short, long, value_name = "CLIP", value_parser = file(clip_file))]
+    #[arg(short, long, value_name = "CLIP", value_parser = file(clip_file(&["bvh", "glb", "png", "apng"])))]
     pub out: PathBuf,
 
     /// Hold feet in place while they stand
@@ -47,20 +48,6 @@ pub struct Export {
     /// What all verbs have in common.
     #[command(flatten)]
     pub common: Common,
-}
-
-fn ending(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
-}
-
-fn clip_file(path: &Path) -> Result<(), Refusal> {
-    match ending(path).as_str() {
-        "bvh" | "glb" | "png" | "apng" => Ok(()),
-        _ => {
-            let problem = format!("expected .bvh, .glb, .png or .apng, found `{}`", path.display());
-            Err((problem, "clip.bvh".into()))
-        }
-    }
 }
 
 impl Export {

@@ -1,12 +1,14 @@
 //! `mtds mocap`: BVH files into a family, a look at them, and back.
 
 mod check;
+mod clip_file;
 mod export;
 mod manifest;
 mod poses;
 mod prepare;
 mod report;
-mod side;
+mod restyle;
+pub(super) mod side;
 mod take;
 
 use clap::Subcommand;
@@ -24,4 +26,6 @@ pub enum Arguments {
     Check(check::Check),
     /// Turn a sequence of a prepared family into BVH, GLB or a picture
     Export(export::Export),
+    /// Move a BVH file in another style, along its own way and on its own skeleton
+    Restyle(restyle::Restyle),
 }

@@ -13,7 +13,7 @@ const VERSION: u32 = 1;
 
 /// Where sequences of a family begin.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Side {
+pub(in crate::verb) struct Side {
     version: u32,
     /// Rows per second.
     pub fps: f64,
@@ -23,7 +23,7 @@ pub(super) struct Side {
 
 /// Where a sequence comes from and begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct SideClip {
+pub(in crate::verb) struct SideClip {
     /// The file below the folder that was prepared.
     pub file: String,
     /// Its split, where a manifest says so.
