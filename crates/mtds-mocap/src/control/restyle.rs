@@ -15,7 +15,7 @@ use crate::clip::{Clip, ClipSettings};
 use crate::export::{METRES_PER_UNIT, Sliding, foot_sliding, glb, lock_feet, posed};
 use crate::features::FeatureSettings;
 use crate::gait::contacts;
-use crate::signal::lower;
+use crate::signal::{find_floor, lower};
 use crate::skeleton::{Placement, Posed, Proportions, Target, Up, pose};
 use crate::{JointTrack, Result};
 
@@ -93,7 +93,9 @@ impl Character {
         let stands = contacts(&large);
         let positions = large.positions().iter().map(|joint| joint.map(|value| value / factor)).collect();
         let track = body.applied(&JointTrack::new(large.fps, positions)?)?;
-        let track = lock_feet(&track, &stands)?;
+        let locked = lock_feet(&track, &stands)?;
+        // By the measure that put the clip on its floor.
+        let track = lower(&locked, find_floor(&locked).height)?;
         let raised = lower(&track, -self.clip.signal.floor.height)?;
         Ok(Restyled {
             posed: pose(&raised, &self.target)?,
