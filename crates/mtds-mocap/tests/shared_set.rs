@@ -6,7 +6,7 @@ mod skip;
 use recordings::recordings;
 use skip::skip;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use glam::DVec3;
