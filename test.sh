@@ -79,10 +79,11 @@ check_rust_files() {
 }
 
 check_library() {
-    # The test of memory counts allocations, for which it must be a global allocator. Arrow streams come from Python as pointers.
-    require_none 'only crates/mtds/src/kernel may allow unsafe code' \
+    # The test of memory counts allocations, for which it must be a global allocator. Arrow streams come from Python as pointers, and cards are
+    # reached through C libraries.
+    require_none 'only crates/mtds/src/kernel and crates/mtds-cuda may allow unsafe code' \
         "$(lines_with '(allow|expect|warn)\(.*unsafe_code' crates -name '*.rs' \
-            ! -path 'crates/mtds/src/kernel/*' ! -path 'crates/mtds/tests/memory.rs' ! -path 'crates/mtds-py/src/stream.rs')"
+            ! -path 'crates/mtds/src/kernel/*' ! -path 'crates/mtds-cuda/src/*' ! -path 'crates/mtds/tests/memory.rs' ! -path 'crates/mtds-py/src/stream.rs')"
     impure='std::(fs|time|io|env|net|process)|std::\{.*(fs|time|io|env|net|process)'
     impure="$impure|(print|println|eprint|eprintln|dbg)!|thread_rng|os_rng|rand::rng\("
     require_none 'library, experiments and pages open no files, read no clock, print nothing, take their randomness as an argument' \
@@ -158,6 +159,16 @@ require_browser() {
     skip 'no Chromium, so pages were not looked at in a browser; install chromium'
 }
 
+# Kernels for graphics cards are compiled by the tests where NVIDIA's run-time compiler is, which needs no card.
+require_kernel_compiler() {
+    kernel_compiler=$(mktemp -d)
+    if python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$kernel_compiler" nvidia-cuda-nvrtc; then
+        library=$(find "$kernel_compiler" -name 'libnvrtc.so*' | head -n 1)
+        export LD_LIBRARY_PATH="$(dirname "$library")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+        echo "kernel compiler: $(basename "$library"), just installed"
+    fi
+}
+
 # The wheel of the Python package, as users get it, in an environment that is thrown away. The program that the tests compare with was built
 # by the tests of the workspace.
 check_python() {
@@ -195,6 +206,7 @@ trap report EXIT
 section 'Tools'
 require_tools
 require_browser
+require_kernel_compiler
 
 section 'Format'
 cargo fmt --all -- --check
@@ -218,7 +230,7 @@ cargo test --workspace --locked
 while read -r line; do
     skip "$line"
 done <"$MTDS_SKIPPED"
-rm -f "$MTDS_SKIPPED"
+rm -rf "$MTDS_SKIPPED" "$kernel_compiler"
 
 section 'Documentation'
 # Libraries only: the program `mtds` would overwrite the pages of the library `mtds`.

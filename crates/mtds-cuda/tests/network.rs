@@ -2,6 +2,8 @@
 //! there is no card.
 
 mod plain;
+#[path = "../../mtds-mocap/tests/skip/mod.rs"]
+mod skip;
 
 use mtds_cuda::{Activation, Error, Front, Gpu, Network, Products, Pull, Shape, check_kernels};
 use plain::Numbers;
@@ -10,20 +12,10 @@ fn gpu() -> Option<Gpu> {
     match Gpu::open(0, None) {
         Ok(gpu) => Some(gpu),
         Err(why) => {
-            skip(&format!("no card: {why}"));
+            skip::skip("tests of kernels", &why.to_string());
             None
         }
     }
-}
-
-/// Says so where the summary of all checks shows it.
-fn skip(why: &str) {
-    use std::io::Write;
-    eprintln!("skipped: {why}");
-    let Some(path) = std::env::var_os("MTDS_SKIPPED") else { return };
-    let mut file =
-        std::fs::OpenOptions::new().create(true).append(true).open(path).expect("a file for skipped tests");
-    writeln!(file, "tests of kernels: {why}").expect("written");
 }
 
 fn shapes() -> Vec<Shape> {
@@ -193,7 +185,9 @@ fn kernels_compile_for_every_architecture() {
     {
         match check_kernels(arch, shape) {
             Ok(bytes) => assert!(bytes > 10_000, "{bytes}"),
-            Err(Error::NoCompiler) => return skip("no NVRTC, so kernels were not compiled"),
+            Err(Error::NoCompiler) => {
+                return skip::skip("kernels_compile_for_every_architecture", "no NVRTC");
+            }
             Err(why) => panic!("{arch:?}: {why}"),
         }
     }
