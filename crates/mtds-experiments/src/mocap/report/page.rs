@@ -87,7 +87,13 @@ impl Outcome<'_> {
             ("fingerprint", fingerprint.clone()),
             ("styles", styles.join(", ")),
             ("clips", experiment.material.clips().len().to_string()),
-            ("seeds", format!("{seed} and the {} after it", repetitions.saturating_sub(1))),
+            (
+                "seeds",
+                (0..*repetitions)
+                    .map(|k| seed.wrapping_add(k as u64).to_string())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            ),
             ("shares", shares.iter().map(|at| format!("1/{at}")).collect::<Vec<_>>().join(", ")),
             ("asked of the model", serde_json::to_string(&experiment.settings.model).unwrap_or_default()),
             (
