@@ -1,7 +1,7 @@
 //! Whether two engines did the same work.
 //!
 //! ```text
-//! training step   max over loss and gradient norms of |a - b| / |b|                          ≤ 1e-5
+//! training step   max over loss and gradient norms of |a - b| / |b|                          ≤ 1e-5, with products in tf32 ≤ 1e-3
 //! posteriors      rms over sequences and coordinates of
 //!                 (mean_a - mean_b) / sqrt(std_a² / ESS_a + std_b² / ESS_b)                  ≤ 6
 //! forecasts       the same quotient of predicted means: root mean square over the steps of
@@ -21,6 +21,8 @@ use crate::report::median;
 
 /// Five digits.
 pub const STEP_TOLERANCE: f64 = 1e-5;
+/// Three digits, for products of factors with ten bits.
+pub const ROUNDED_STEP_TOLERANCE: f64 = 1e-3;
 /// In standard errors, root mean square.
 pub const POSTERIOR_TOLERANCE: f64 = 6.0;
 /// In standard errors; a chain that sits at another mode is left to the median.
@@ -43,6 +45,15 @@ pub struct Agreement {
     pub agrees: bool,
     /// The comparison in words.
     pub detail: String,
+}
+
+impl Agreement {
+    /// The same where both rounded the factors of their products.
+    #[must_use]
+    pub fn of_rounded(self) -> Self {
+        let tolerance = ROUNDED_STEP_TOLERANCE;
+        Self { tolerance, agrees: self.difference <= tolerance, ..self }
+    }
 }
 
 /// Compares `found` with `reference`; both come with the engine's name.

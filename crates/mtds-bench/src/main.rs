@@ -146,7 +146,10 @@ fn measure_all(arguments: &Arguments, settings: &WorkSettings) -> Result<Report>
         let own_rows = report::rows(assignment.name, &measured);
         notes.extend(note(&mut works, &own_rows));
         rows.extend(own_rows);
-        checks.extend(agreements(&assignment, &measured));
+        let found = agreements(&assignment, &measured);
+        checks.extend(
+            found.into_iter().map(|check| if is_rounded(arguments) { check.of_rounded() } else { check }),
+        );
     }
     let settings = report_settings(schedule, settings, arguments);
     Ok(Report { rows, checks, notes, settings, seed: arguments.seed, version: env!("CARGO_PKG_VERSION") })
@@ -168,6 +171,11 @@ fn work_settings(arguments: &Arguments) -> Result<WorkSettings> {
         problem: AdaisProblem::oscillators()?,
         card: card(arguments)?,
     })
+}
+
+/// Whether products are of rounded factors.
+fn is_rounded(arguments: &Arguments) -> bool {
+    arguments.device != "cpu" && arguments.products == "tf32"
 }
 
 /// The card, where it is asked for.

@@ -97,6 +97,12 @@ pub trait Objective {
         true
     }
 
+    /// Whether [`validate`](Self::validate) has anything to say: only then is it worth bringing parameters home for it.
+    #[doc(hidden)]
+    fn is_watched(&self) -> bool {
+        true
+    }
+
     /// Told once a step counts; [`finish_step`](Self::finish_step) includes it.
     #[doc(hidden)]
     fn count_step(&mut self) {}

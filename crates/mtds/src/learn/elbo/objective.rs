@@ -200,6 +200,10 @@ impl Objective for VariationalObjective {
         }
     }
 
+    fn is_watched(&self) -> bool {
+        self.held_out.is_some()
+    }
+
     fn resident(&mut self, from: Beginning<'_>) -> Result<Option<Box<dyn Resident>>> {
         self.settle(from)
     }

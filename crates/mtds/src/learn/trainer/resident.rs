@@ -89,7 +89,8 @@ impl<O: Objective> Trainer<O> {
         if self.objective.touches_parameters(step) {
             self.touch(step, 1.0 - kept)?;
         }
-        let validation = match self.plan.stopping.is_due(step, self.plan.steps) {
+        let validation = match self.objective.is_watched() && self.plan.stopping.is_due(step, self.plan.steps)
+        {
             true => {
                 self.bring_home()?;
                 let learned = self.average.as_ref().map_or(&self.state.parameters, |[average, _]| average);
