@@ -9,6 +9,9 @@ use common::normals;
 use mtds::parts::{
     Activation, Codes, Front, InputSkip, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rnn,
 };
+use mtds::parts::{
+    CodeSearch, HardEnding, HardPhase, Schedule, Trainer, TrainingPlan, Variational, VariationalObjective,
+};
 use mtds::random::stream;
 use mtds::{Architecture, Control, Device, Family, Fit, Model, Scaling, Sequence, Signal, System, Wishes};
 
@@ -224,4 +227,52 @@ fn forecasts_are_those_of_the_processor() {
         assert!((got - want).abs() < 0.1, "{got}, expected {want}");
     }
     assert_eq!(card.trouble(), None);
+}
+
+/// Losses, bounds and norms of 60 steps, and the parameters after them, where the noise goes by its gradient: a card takes such steps whole.
+fn stepped(device: &Device) -> (Vec<[f64; 3]>, Vec<f32>) {
+    let settings = Variational {
+        draws: 2,
+        batch: Some(4),
+        hard: Some(HardPhase { steps: 20, std_dev: 0.01, ending: HardEnding::Rescaled }),
+        search: Some(CodeSearch { every: 15, until: 30, points: 31 }),
+        temperature: Schedule::constant(0.5).unwrap(),
+        ..Variational::default()
+    };
+    let plan = TrainingPlan {
+        steps: 60,
+        learning_rate: Schedule::constant(1e-3).unwrap(),
+        clip_norm: Some(30.0),
+        averaging: Some(0.9),
+        ..TrainingPlan::default()
+    };
+    let system = systems().swap_remove(1).on(device);
+    let objective = VariationalObjective::new(system, &family(9, 40), None, settings).unwrap();
+    let first = objective.first_parameters(&mut stream(6, 0));
+    let mut trainer = Trainer::new(objective, first, plan, stream(7, 0)).unwrap();
+    let mut seen = vec![];
+    let outcome = trainer.run(&mut |step| {
+        seen.push([step.loss, step.bound, step.gradient_norm]);
+        Control::Continue
+    });
+    (seen, outcome.unwrap().parameters)
+}
+
+#[test]
+fn whole_steps_on_a_card_are_those_of_the_processor() {
+    let Some(card) = card() else { return };
+    let ((want, parameters), (got, on_card)) = (stepped(&Device::cpu()), stepped(&card));
+    assert_eq!(got.len(), want.len());
+    for (step, (got, want)) in got.iter().zip(&want).enumerate() {
+        for (got, want) in got.iter().zip(want) {
+            let tolerance = if step < 20 { 1e-4 } else { 1e-2 };
+            assert!(
+                (got - want).abs() < tolerance * (1.0 + want.abs()),
+                "step {step}: {got}, expected {want}"
+            );
+        }
+    }
+    let worst = on_card.iter().zip(&parameters).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(worst < 2e-2, "{worst}");
+    assert_eq!(stepped(&card).1, on_card, "the same bits");
 }

@@ -6,16 +6,14 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use mtds_cuda::{
-    AdamNumbers, Data, Gpu, Learning, LearningPlan, Network, Order, Products, Pull, Shape, Source, State,
-};
+use mtds_cuda::{AdamNumbers, Data, Gpu, Learning, LearningPlan, Network, Order, Pull, Shape, Source, State};
 
 use super::cpu::{Cpu, weigh};
 use super::device::failed;
 use super::resident::{Beginning, Resident, ResidentTask, Rows, StepDone, StepOrder, StepRule};
 use super::{
     CodeScores, Codes, Engine, FutureSteps, Gradient, Observed, OwnBatch, OwnPull, OwnResult, OwnWeights,
-    PointEvaluator, Rollout, ScoredSteps, Starts, StepsAhead, Trial, Weights,
+    PointEvaluator, Products, Rollout, ScoredSteps, Starts, StepsAhead, Trial, Weights,
 };
 use crate::Result;
 use crate::base::emission::{Batch, Group, NoiseForm};
@@ -232,7 +230,10 @@ fn shape_of(system: &System, products: Products, unscored: usize) -> Option<Shap
         d_obs: base.d_obs,
         theta: theta.collect(),
         unscored,
-        products,
+        products: match products {
+            Products::Exact => mtds_cuda::Products::Exact,
+            Products::Tf32 => mtds_cuda::Products::Tf32,
+        },
     })
 }
 

@@ -10,7 +10,15 @@ use super::cpu::Cpu;
 use super::cuda::Cuda;
 use crate::{Error, Result};
 
-pub use mtds_cuda::Products;
+/// How a card makes products of many numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Products {
+    /// As exact as f32.
+    #[default]
+    Exact,
+    /// Of factors that are rounded to ten bits (tf32): faster, and good enough to learn.
+    Tf32,
+}
 
 /// What computes with a model. Models and checkpoints do not depend on it; numbers do, by rounding.
 #[derive(Clone, Debug)]
