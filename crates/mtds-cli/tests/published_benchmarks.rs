@@ -56,3 +56,15 @@ fn the_readme_quotes_the_training_step() {
     let words = format!("{ours:.1} ms, {ratio:.2} × eager PyTorch, {:.2} × JAX", ours / jax);
     assert!(repository_file("README.md").contains(&words), "the README lacks\n{words}");
 }
+
+#[test]
+fn the_page_on_devices_has_the_steps_of_the_files() {
+    let page = repository_file("docs/devices.md");
+    for (products, file) in
+        [("exact (PyTorch: f32)", "results/bench-card-exact.json"), ("tf32", "results/bench-card-tf32.json")]
+    {
+        let [(ours, ratio), (torch, _)] = ["mtds", "torch"].map(|engine| measured(file, "w1", engine));
+        let line = format!("| {products} | {ours:.2} ms | {torch:.2} ms | {ratio:.2} |");
+        assert!(page.contains(&line), "the page lacks\n{line}");
+    }
+}

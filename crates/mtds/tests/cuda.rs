@@ -36,7 +36,7 @@ fn family(n_seq: usize, n_time: usize) -> Family {
         for t in 0..n_time {
             let phase = speed * t as f64;
             inputs.extend([phase.cos(), phase.sin(), (0.05 * t as f64).sin()]);
-            let gap = (t + i) % 11 == 0;
+            let gap = (t + i).is_multiple_of(11);
             for d in 0..3 {
                 let y = (phase - style).sin() * (1.0 + 0.3 * d as f64) + 0.1 * noise[3 * t + d];
                 outputs.push(if gap && d == 1 { f64::NAN } else { y });
