@@ -72,6 +72,13 @@ impl Common {
         if self.quiet { Display::Silent } else { Display::for_stderr() }
     }
 
+    /// What a card could not do, and the processor did instead.
+    pub fn say_trouble(&self, device: &Device) {
+        if let Some(why) = device.trouble() {
+            self.say(format_args!("note: {why}; the processor did the rest"));
+        }
+    }
+
     /// A line on stderr, unless asked to be quiet; what a terminal would obey is spelled out.
     pub fn say(&self, line: impl std::fmt::Display) {
         if !self.quiet {
@@ -172,9 +179,9 @@ impl Where {
     ///
     /// # Errors
     /// As [`Where::open`].
-    pub fn place(&self, model: Model) -> Result<Model> {
+    pub fn place(&self, model: Model) -> Result<(Model, Device)> {
         let device = self.open(model.system.spec().front.is_some())?;
-        Ok(model.on(&device))
+        Ok((model.on(&device), device))
     }
 }
 

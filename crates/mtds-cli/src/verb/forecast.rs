@@ -76,12 +76,13 @@ impl Arguments {
     pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
         self.source.check()?;
         check_folder("--out", self.out.as_deref())?;
-        let model = self.place.place(load_model(&self.model)?)?;
+        let (model, device) = self.place.place(load_model(&self.model)?)?;
         let read = observed::read(&self.source, &model, &self.common)?;
         let steps = self.all_steps(&read, &model)?;
         let levels = rising(self.quantiles.clone());
         let (table, outside) = self.forecasts(interrupt, &model, (&read, &steps), &levels)?;
         observed::say_outside(&self.common, &outside);
+        self.common.say_trouble(&device);
         let n_seq = steps.iter().filter(|steps| !steps.is_empty()).count();
         let line = format!("forecasts of {n_seq} sequences, {} rows", table.n_rows());
         let facts = [

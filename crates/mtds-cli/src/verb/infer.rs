@@ -77,10 +77,11 @@ impl Arguments {
     /// A model or data that cannot be read, or do not fit each other; a file that cannot be written; an interrupt.
     pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
         self.check()?;
-        let model = self.place.place(load_model(&self.model)?)?;
+        let (model, device) = self.place.place(load_model(&self.model)?)?;
         let read = observed::read(&self.source, &model, &self.common)?;
         let (table, outside) = self.infer_all(interrupt, (&model, self.method.of(&model)?), &read)?;
         observed::say_outside(&self.common, &outside);
+        self.common.say_trouble(&device);
         let counts = counts(&table);
         let said = counts.iter().map(|(status, n)| format!("{n} {status}")).collect::<Vec<_>>().join(", ");
         let line = format!("{} sequences: {said}", table.n_rows());

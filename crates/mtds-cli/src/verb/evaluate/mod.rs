@@ -159,7 +159,7 @@ impl Arguments {
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         self.source.check()?;
         let against = self.baselines()?;
-        let model = self.place.place(load_model(&self.model)?)?;
+        let (model, device) = self.place.place(load_model(&self.model)?)?;
         let family = observed::read(&self.source, &model, &self.common)?.family;
         let train = self.training().map(|source| observed::read(&source, &model, &self.common));
         let train = train.transpose()?.map(|read| read.family);
@@ -175,6 +175,7 @@ impl Arguments {
             None => vec![],
         };
         drop(progress);
+        self.common.say_trouble(&device);
         let found = Evaluation { rows, anomalies, n_seq: family.n_seq(), is_training };
         if let Some(path) = &self.out {
             write_table(path, &document::score_file(&found.rows))?;

@@ -15,7 +15,7 @@ use crate::options::{Common, DEFAULT_SEED, Source, Where, options_by};
 use crate::usage::{Refusal, UsageError, check_directory, rising, value};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use mtds::{Fit, Fitting, Model};
+use mtds::{Device, Fit, Fitting, Model};
 use mtds_data::directory::write_file_atomic;
 use mtds_data::fit_file::FitFile;
 use mtds_data::model::{load_model, save_model};
@@ -153,9 +153,11 @@ impl Arguments {
         settings.data.pulses.clone_from(&read.columns.pulses);
         settings.data.attributes.clone_from(&read.columns.attributes);
         self.common.say_notes(&read.notes);
-        let mut fitting = self.begin(settings, &read, earlier.as_deref())?;
+        let device = self.place.open(true)?;
+        let mut fitting = self.begin((settings, &device), &read, earlier.as_deref())?;
         self.common.say(document::choices(&fitting, &self.common).trim_end());
         let model = self.learn(interrupt, &mut fitting)?;
+        self.common.say_trouble(&device);
         save_model(&self.out, &model)?;
         remove(&checkpoint)?;
         self.print(&model, stdout)
@@ -212,7 +214,12 @@ impl Arguments {
     }
 
     /// The fit before its first step, or where it was interrupted.
-    fn begin(&self, settings: FitFile, read: &ReadFamily, earlier: Option<&[u8]>) -> Result<Fitting> {
+    fn begin(
+        &self,
+        (settings, device): (FitFile, &Device),
+        read: &ReadFamily,
+        earlier: Option<&[u8]>,
+    ) -> Result<Fitting> {
         let fit = Fit {
             wishes: settings.learn,
             select_code: self.select_code.clone().map_or(vec![], |lengths| lengths.0),
@@ -220,7 +227,7 @@ impl Arguments {
             base: None,
             columns: settings.data,
             time_step: Some(read.time.step.to_string()),
-            device: self.place.open(true)?,
+            device: device.clone(),
         };
         let Some(bytes) = earlier else { return fit.begin(&read.family).map_err(usage) };
         let fitting = fit.resume(&read.family, bytes).map_err(|error| match error {
