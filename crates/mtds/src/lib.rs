@@ -126,8 +126,8 @@ pub mod parts {
         Trainer, TrainingPlan, UsageStatus, Variational, VariationalObjective, VariationalRefine,
     };
     pub use crate::model::{
-        Attribute, Blend, CardScore, Companion, Follower, FollowingModel, ModelTrackerState, Remembered,
-        Widths,
+        Attribute, Blend, CardScore, Companion, Follower, FollowingModel, Levels, ModelTrackerState,
+        Remembered, Widths,
     };
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Misfit, Remainder, Scores, explained_share, family_mean, last_value,

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! p(y_t) = (1 − Σ_k w_k) p_systems(y_t) + Σ_k w_k p_k(y_t)         k: nearest members, ridge regression, components of curves, a shared process
-//! then     stretched around its mean by f(steps seen), log f linear between the numbers of steps that were tried
+//! then     stretched around its mean m by f(steps seen) · g(m), log f linear between the numbers of steps that were tried, log g between levels
 //! ```
-//! Weights and factors are found by forecasts of members that nothing that forecasts had learned from (`workflow/comparison`). Beyond the
+//! Weights and factors are found by forecasts of members that nothing that forecasts had learned from (`workflow/comparison`, `workflow/widths`). Beyond the
 //! steps that members show, a way goes on as the systems do; where all of them were seen, the systems forecast alone.
 
 use std::sync::{Arc, OnceLock};
@@ -37,12 +37,25 @@ pub struct Remembered {
     learned: Arc<OnceLock<Vec<OfMembers>>>,
 }
 
-/// Factors on the distance of forecasts from their mean, by the number of steps seen.
+/// Factors on the distance of forecasts from their mean, by the number of steps seen and by that mean.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Widths {
     /// Numbers of steps, rising; empty where forecasts are as they come.
     pub seen: Vec<usize>,
+    /// The factor at each.
+    pub factors: Vec<f64>,
+    /// By output, factors that depend on the mean; empty where none do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<Levels>,
+}
+
+/// Factors on the distance of forecasts of an output from their mean, by that mean.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Levels {
+    /// Means, in data units, rising.
+    pub at: Vec<f64>,
     /// The factor at each.
     pub factors: Vec<f64>,
 }
@@ -89,15 +102,36 @@ impl Widths {
     /// The factor after a number of steps.
     #[must_use]
     pub fn at(&self, seen: usize) -> f64 {
-        let after = self.seen.partition_point(|&known| known <= seen);
-        match (after.checked_sub(1), self.seen.get(after)) {
-            (None, None) => 1.0,
-            (None, Some(_)) => self.factors[0],
-            (Some(before), None) => self.factors[before],
-            (Some(before), Some(&next)) => {
-                let share = (seen - self.seen[before]) as f64 / (next - self.seen[before]) as f64;
-                ((1.0 - share) * self.factors[before].ln() + share * self.factors[after].ln()).exp()
-            }
+        let knots: Vec<f64> = self.seen.iter().map(|&steps| steps as f64).collect();
+        between(&knots, &self.factors, seen as f64)
+    }
+
+    /// The factors of a forecast: one, or by step and output where they depend on its mean.
+    fn of(&self, forecast: &Forecast) -> Vec<f64> {
+        let after = self.at(forecast.first_step());
+        if self.levels.is_empty() {
+            return vec![after];
+        }
+        let levels = self.levels.iter().cycle();
+        forecast
+            .mean()
+            .iter()
+            .zip(levels)
+            .map(|(mean, own)| after * between(&own.at, &own.factors, *mean))
+            .collect()
+    }
+}
+
+/// The factor at `x`, its logarithm linear between knots and constant beyond them; 1 where there are none.
+fn between(knots: &[f64], factors: &[f64], x: f64) -> f64 {
+    let after = knots.partition_point(|&knot| knot <= x);
+    match (after.checked_sub(1), knots.get(after)) {
+        (None, None) => 1.0,
+        (None, Some(_)) => factors[0],
+        (Some(before), None) => factors[before],
+        (Some(before), Some(next)) => {
+            let share = (x - knots[before]) / (next - knots[before]);
+            ((1.0 - share) * factors[before].ln() + share * factors[after].ln()).exp()
         }
     }
 }
@@ -115,9 +149,9 @@ impl Blend {
             Some(remembered) => remembered.beside(systems, past)?,
             None => systems,
         };
-        match self.widths.at(together.first_step()) {
-            1.0 => Ok(together),
-            factor => together.stretched(factor),
+        match self.widths.of(&together).as_slice() {
+            [1.0] => Ok(together),
+            factors => together.stretched(factors),
         }
     }
 

@@ -12,7 +12,7 @@ mod tracker;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use blend::Blended;
-pub use blend::{Blend, Remembered, Widths};
+pub use blend::{Blend, Levels, Remembered, Widths};
 pub use columns::{Attribute, DataColumns};
 pub use infer::Inferred;
 pub use tracker::{Follower, FollowingModel, ModelTracker, ModelTrackerState};

@@ -162,6 +162,17 @@ impl<'a> Marginal<'a> {
         score.max(0.0)
     }
 
+    /// Several side by side, with weights that sum to 1.
+    pub(crate) fn mixed<'p>(parts: impl Iterator<Item = (f64, &'p Marginal<'p>)>) -> Marginal<'static> {
+        let (mut weights, mut means, mut std_devs) = (vec![], vec![], vec![]);
+        for (weight, part) in parts.filter(|(weight, _)| *weight > 0.0) {
+            weights.extend(part.weights.iter().map(|w| weight * w));
+            means.extend_from_slice(&part.means);
+            std_devs.extend_from_slice(&part.std_devs);
+        }
+        Marginal { weights: weights.into(), means: means.into(), std_devs: std_devs.into() }
+    }
+
     /// Certainty.
     pub(crate) fn point(value: f64) -> Self {
         Self { weights: vec![1.0].into(), means: vec![value].into(), std_devs: vec![0.0].into() }

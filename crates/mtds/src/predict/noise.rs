@@ -96,6 +96,31 @@ impl DrawNoise {
     }
 }
 
+impl DrawNoise {
+    /// The noise of outputs that are multiplied by factors of their own at every step.
+    ///
+    /// # Shapes
+    /// `scale`: n_time × d_obs.
+    pub(crate) fn scaled_by_step(&self, scale: &[f64], sizes: Sizes) -> Self {
+        let Sizes { n_draws, n_time, d_obs } = sizes;
+        let places = (0..n_draws).flat_map(|i| (0..n_time).map(move |t| (i, t)));
+        let by_step = places.flat_map(|(i, t)| {
+            let own = &scale[t * d_obs..][..d_obs];
+            let scaled = |(values, per_output): (&[f64], usize)| -> Vec<f64> {
+                values.iter().enumerate().map(|(k, s)| s * own[k / per_output]).collect()
+            };
+            scaled(match self.at(sizes, i, t) {
+                StepNoise::Diagonal(values) => (values, 1),
+                StepNoise::Full(values) => (values, d_obs),
+            })
+        });
+        match self {
+            Self::Diagonal(_) | Self::DiagonalByStep(_) => Self::DiagonalByStep(by_step.collect()),
+            Self::Full(_) | Self::FullByStep(_) => Self::FullByStep(by_step.collect()),
+        }
+    }
+}
+
 impl StepNoise<'_> {
     /// The standard deviation of output `c`.
     pub(crate) fn std_dev(&self, c: usize, d_obs: usize) -> f64 {

@@ -11,22 +11,32 @@ use super::{DrawNoise, Forecast};
 use crate::Result;
 
 impl Forecast {
-    /// The same around the same mean with all distances from it times `factor`, which is above 0: the CRPS at y is then `factor` times that
+    /// The same around the same mean with all distances from it times factors above 0: the CRPS at y is then `factor` times that
     /// of this forecast at m + (y − m) / factor.
-    pub(crate) fn stretched(&self, factor: f64) -> Result<Self> {
+    ///
+    /// # Shapes
+    /// `factors`: one for all, or n_time × d_obs.
+    pub(crate) fn stretched(&self, factors: &[f64]) -> Result<Self> {
         let (d, mean) = (self.d_obs(), self.mean());
+        let by_place = |k: usize| factors[k % factors.len()];
         let moved = |values: &[f64]| -> Vec<f64> {
-            let by_step = values.chunks_exact(mean.len());
-            by_step.flat_map(|path| path.iter().zip(&mean).map(|(y, m)| m + factor * (y - m))).collect()
+            let of_path = |path: &[f64]| -> Vec<f64> {
+                (0..mean.len()).map(|k| mean[k] + by_place(k) * (path[k] - mean[k])).collect()
+            };
+            values.chunks_exact(mean.len()).flat_map(of_path).collect()
         };
-        let scale = vec![factor; d];
+        let sizes = Sizes { n_draws: self.n_draws(), n_time: self.n_time(), d_obs: d };
+        let scaled = |noise: &DrawNoise| match factors {
+            [factor] => noise.scaled(&vec![*factor; d]),
+            factors => noise.scaled_by_step(factors, sizes),
+        };
         let (weights, means) = (self.weights().to_vec(), moved(self.means()));
-        let stretched = Self::new(self.first_step(), d, weights, means, self.noise().scaled(&scale))?;
+        let stretched = Self::new(self.first_step(), d, weights, means, scaled(self.noise()))?;
         if !self.has_paths() {
             return Ok(stretched);
         }
         let (paths, noise) = self.paths();
-        stretched.with_paths(moved(paths), noise.scaled(&scale))
+        stretched.with_paths(moved(paths), scaled(noise))
     }
 
     /// The same with the steps that `longer` has beyond it, which goes on from there.
@@ -71,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_stretched_forecast_has_the_same_mean_and_scores_as_the_identity_says() {
-        let (before, after) = (forecast(), forecast().stretched(1.7).unwrap());
+        let (before, after) = (forecast(), forecast().stretched(&[1.7]).unwrap());
         for (a, b) in before.mean().iter().zip(after.mean()) {
             assert!((a - b).abs() < 1e-12);
         }
@@ -81,6 +91,27 @@ mod tests {
         let (m, y) = (before.mean()[3], 2.2);
         let crps = |of: &Forecast, y: f64| of.marginal(1, 1).unwrap().crps(y);
         assert!((crps(&after, y) - 1.7 * crps(&before, m + (y - m) / 1.7)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn every_step_and_output_may_have_a_factor_of_its_own() {
+        let correlated = DrawNoise::Full(vec![0.3, 0.0, 0.2, 0.4, 0.5, 0.0, -0.1, 0.6]);
+        let means = forecast().means().to_vec();
+        let full = Forecast::new(4, 2, vec![0.25, 0.75], means.clone(), correlated.clone()).unwrap();
+        let full = full.with_paths(means.iter().map(|m| m + 0.1).collect(), correlated).unwrap();
+        let factors = [0.5, 2.0, 1.0, 1.0, 3.0, 0.1];
+        for before in [forecast(), full] {
+            let after = before.stretched(&factors).unwrap();
+            for k in 0..6 {
+                let [a, b] = [&before, &after].map(|of| of.marginal_at(k / 2, k % 2).thin(9));
+                assert!((a.mean() - b.mean()).abs() < 1e-12);
+                assert!((factors[k].powi(2) * a.variance() - b.variance()).abs() < 1e-12, "{k}");
+            }
+            // The same factor everywhere is that factor.
+            let same = before.stretched(&[0.7; 6]).unwrap();
+            assert_eq!(same.means(), before.stretched(&[0.7]).unwrap().means());
+            assert_eq!(same.variance(), before.stretched(&[0.7]).unwrap().variance());
+        }
     }
 
     #[test]

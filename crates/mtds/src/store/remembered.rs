@@ -53,10 +53,17 @@ impl BlendRecord {
     /// [`Error::Store`] for numbers that make no sense, a file that is missing or cannot be understood.
     pub(super) fn with_members(self, file: Option<&[u8]>, d_obs: usize) -> Result<Blend> {
         let refused = |why: &str| broken(CONFIG_FILE, format!("blend: {why}; {RESTORE}"));
-        let Widths { seen, factors } = &self.widths;
-        let rise = seen.windows(2).all(|pair| pair[0] < pair[1]);
-        if seen.len() != factors.len() || !rise || factors.iter().any(|f| !(f.is_finite() && *f > 0.0)) {
+        let Widths { seen, factors, levels } = &self.widths;
+        let steps: Vec<f64> = seen.iter().map(|&steps| steps as f64).collect();
+        if !are_factors(&steps, factors) {
             return Err(refused("expected a factor above 0 for each number of steps, which rise"));
+        }
+        if !levels.is_empty() && levels.len() != d_obs {
+            let found = levels.len();
+            return Err(refused(&format!("found factors by level of {found} outputs, expected {d_obs}")));
+        }
+        if levels.iter().any(|own| !are_factors(&own.at, &own.factors)) {
+            return Err(refused("expected a factor above 0 for each level, which rise"));
         }
         let weights = || self.ways.iter().map(|way| way.weight);
         if weights().any(|w| !(w.is_finite() && w > 0.0)) || weights().sum::<f64>() >= 1.0 {
@@ -79,6 +86,12 @@ impl BlendRecord {
         };
         Ok(Blend { remembered, widths: self.widths })
     }
+}
+
+/// Whether these are places that rise, with a factor at each.
+fn are_factors(at: &[f64], factors: &[f64]) -> bool {
+    let rise = at.windows(2).all(|pair| pair[0] < pair[1]) && at.iter().all(|x| x.is_finite());
+    at.len() == factors.len() && rise && factors.iter().all(|f| f.is_finite() && *f > 0.0)
 }
 
 /// The file of what members did.

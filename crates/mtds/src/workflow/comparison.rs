@@ -2,22 +2,22 @@
 //! learn from.
 //!
 //! ```text
-//! CRPS(w)    = Σ_v w_v E|X_v − y| − ½ Σ_vu w_v w_u E|X_v − X_u|        X_v ~ forecast of part v,  Σ_v w_v = 1,  w_v ≥ 0
-//! CRPS(w, f) = f · (E|X − y_f| − ½ E|X − X'|)        X ~ the mixture with mean m,  y_f = m + (y − m) / f
+//! CRPS(w) = Σ_v w_v E|X_v − y| − ½ Σ_vu w_v w_u E|X_v − X_u|        X_v ~ forecast of part v,  Σ_v w_v = 1,  w_v ≥ 0
 //! ```
-//! are the scores of forecasts that are mixed with weights w, and of these stretched by f around their mean. The first is quadratic in w, so that one
-//! pass over the forecasts gives the score of every mixture. Few members know little: what is minimised is
+//! is the score of forecasts that are mixed with weights w: quadratic in w, so that one pass over the forecasts gives the score of every
+//! mixture. Few members know little: what is minimised is
 //!
 //! ```text
 //! CRPS(w) + ½ τ Σ_v w_v log w_v        τ: median standard error, over members, of how far the score of a part is from that of equal parts
 //! ```
-//! so that parts that members cannot tell apart count the same, and one that is behind by several standard errors next to nothing. f is drawn towards 1.
+//! so that parts that members cannot tell apart count the same, and one that is behind by several standard errors next to nothing. How wide the mixture is comes after (`widths`).
 //!
 //! Reference: Gneiting & Raftery (2007), *Strictly Proper Scoring Rules, Prediction, and Estimation*, eq. 21, for the score of a mixture.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::widths;
 use crate::Result;
 use crate::evaluate::{Forecaster, Origin, Origins};
 use crate::family::Family;
@@ -31,15 +31,11 @@ const FEWEST: usize = 2;
 const MOST_VALUES: usize = 400;
 /// Components that forecasts are thinned to before they are compared with each other.
 const THINNED: usize = 20;
-/// Members that count as much as the belief in one width for all numbers of steps, and in none.
-const BELIEF: f64 = 8.0;
 /// Weight below which a part is left out of the forecasts, and the least of the system that stays.
 const NEGLIGIBLE: f64 = 0.03;
 const LEAST: f64 = 1e-3;
 /// Rounds of the search for weights: far more than a handful of them need.
 const ROUNDS: usize = 2000;
-/// Logarithms of the factors that are tried go from minus this to this, in so many steps.
-const WIDEST: (f64, i32) = (1.0, 20);
 
 /// What one part came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,19 +80,20 @@ impl StructureRow {
 pub(super) struct Case {
     /// Cases of other groups decide on forecasts that are judged by this one.
     pub(super) group: usize,
-    member: usize,
+    pub(super) member: usize,
     /// Steps seen.
-    seen: usize,
-    values: Vec<Value>,
+    pub(super) seen: usize,
+    pub(super) values: Vec<Value>,
     /// E|X_v − y| of each part, and E|X_v − X_u| of each pair: means over values.
     errors: Vec<f64>,
     distances: Vec<f64>,
 }
 
-/// An observed value, the deviation of its output, and what each part forecast.
+/// An observed value, its output and the deviation of that, and what each part forecast.
 #[derive(Clone, Debug)]
-struct Value {
-    truth: f64,
+pub(super) struct Value {
+    pub(super) truth: f64,
+    pub(super) output: usize,
     unit: f64,
     marginals: Vec<Marginal<'static>>,
 }
@@ -147,7 +144,7 @@ fn cases_of(
         for t in (0..origin.n_time).step_by(stride) {
             for (c, y) in outputs.row(origin.seen + t).iter().enumerate().filter(|(_, y)| !y.is_nan()) {
                 let marginals = forecasts.iter().map(|of| of[k].marginal_at(t, c).thin(THINNED)).collect();
-                values.push(Value { truth: *y, unit: units[c], marginals });
+                values.push(Value { truth: *y, output: c, unit: units[c], marginals });
             }
         }
         if !values.is_empty() {
@@ -160,7 +157,7 @@ fn cases_of(
 impl Case {
     fn new((group, member, seen): (usize, usize, usize), values: Vec<Value>, n: usize) -> Self {
         let (mut errors, mut distances) = (vec![0.0; n], vec![0.0; n * n]);
-        for Value { truth, unit, marginals } in &values {
+        for Value { truth, unit, marginals, .. } in &values {
             let share = 1.0 / (unit * values.len() as f64);
             for v in 0..n {
                 errors[v] += share * marginals[v].mean_distance(&Marginal::point(*truth));
@@ -185,20 +182,12 @@ impl Case {
         let error: f64 = self.errors.iter().zip(weights).map(|(e, w)| w * e).sum();
         error - 0.5 * self.spread(weights)
     }
+}
 
-    /// Its score when it is stretched by each of these factors.
-    fn stretched(&self, weights: &[f64], factors: &[f64]) -> Vec<f64> {
-        let mut errors = vec![0.0; factors.len()];
-        for Value { truth, unit, marginals } in &self.values {
-            let parts = || weights.iter().zip(marginals);
-            let mean: f64 = parts().map(|(w, part)| w * part.mean()).sum();
-            for (error, f) in errors.iter_mut().zip(factors) {
-                let at = Marginal::point(mean + (truth - mean) / f);
-                *error += parts().map(|(w, part)| w * part.mean_distance(&at)).sum::<f64>() / unit;
-            }
-        }
-        let (n, spread) = (self.values.len() as f64, self.spread(weights));
-        errors.iter().zip(factors).map(|(error, f)| f * (error / n - 0.5 * spread)).collect()
+impl Value {
+    /// The forecast of a mixture.
+    pub(super) fn mixed(&self, weights: &[f64]) -> Marginal<'static> {
+        Marginal::mixed(weights.iter().copied().zip(&self.marginals))
     }
 }
 
@@ -208,8 +197,7 @@ impl Decision {
         let members = by_member(cases);
         let weights = best_weights(n, cases, 0.5 * uncertainty(n, &members));
         let weights = without_negligible(weights, n_systems);
-        let known = members.len() as f64;
-        let widths = widths(&weights, cases, known / (known + BELIEF));
+        let widths = widths::of(&weights, cases);
         Self { weights, widths }
     }
 
@@ -305,32 +293,6 @@ pub(super) fn leader(weights: &[f64], n_systems: usize) -> usize {
     (1..n_systems).fold(0, |best, v| if weights[v] > weights[best] { v } else { best })
 }
 
-/// The factors with the lowest score for each number of steps seen, where all other cases count as much as `BELIEF` of its own; drawn
-/// towards 1 in the same way.
-fn widths(weights: &[f64], cases: &[&Case], share: f64) -> Widths {
-    let (widest, steps) = WIDEST;
-    let logs: Vec<f64> = (-steps..=steps).map(|k| widest * f64::from(k) / f64::from(steps)).collect();
-    let factors: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-    let curves: Vec<Vec<f64>> = cases.par_iter().map(|case| case.stretched(weights, &factors)).collect();
-    let mut seen: Vec<usize> = cases.iter().map(|case| case.seen).collect();
-    seen.sort_unstable();
-    seen.dedup();
-    let sum = |k: usize, own: &dyn Fn(&Case) -> bool| {
-        let own = cases.iter().zip(&curves).filter(|(case, _)| own(case));
-        own.fold((0.0, 0.0), |(n, sum), (_, curve)| (n + 1.0, sum + curve[k]))
-    };
-    let best = |&steps: &usize| {
-        let score = |k: usize| {
-            let ((_, own), (n, all)) = (sum(k, &|case| case.seen == steps), sum(k, &|_| true));
-            own + BELIEF * all / n
-        };
-        let scores: Vec<f64> = (0..factors.len()).map(score).collect();
-        let least = (0..factors.len()).fold(0, |a, b| if scores[b] < scores[a] { b } else { a });
-        (share * logs[least]).exp()
-    };
-    Widths { factors: seen.iter().map(best).collect(), seen }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -375,10 +337,8 @@ mod tests {
         let mean_crps = |of: &Marginal<'_>| (6..12).map(|t| of.crps(truths(t))).sum::<f64>() / 6.0 / 2.0;
         let mixed = Marginal::new(weights.to_vec(), means.to_vec(), vec![1.0, 2.0]).unwrap();
         assert!((case.crps(&weights) - mean_crps(&mixed)).abs() < 1e-9);
-        // Stretched by 1.5 around −0.55.
-        let moved = means.map(|m| -0.55 + 1.5 * (m + 0.55)).to_vec();
-        let stretched = Marginal::new(weights.to_vec(), moved, vec![1.5, 3.0]).unwrap();
-        assert!((case.stretched(&weights, &[1.5])[0] - mean_crps(&stretched)).abs() < 1e-9);
+        let value = &case.values[0];
+        assert_eq!(value.mixed(&weights).variance(), mixed.variance());
     }
 
     #[test]

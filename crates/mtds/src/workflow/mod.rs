@@ -15,6 +15,7 @@ mod fitting;
 mod parts;
 mod record;
 mod selection;
+mod widths;
 mod work;
 
 pub use comparison::StructureRow;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::evaluate::Baseline;
-use crate::model::{Blend, Remembered, Widths};
+use crate::model::{Blend, Levels, Remembered, Widths};
 use crate::{Family, Sequence, Signal};
 
 /// A model that remembers three members of two outputs, with a gap.
@@ -19,7 +19,9 @@ fn remembering() -> Model {
     };
     let members = Arc::new(Family::new((0..3).map(member).collect()).unwrap());
     let ways = vec![(Baseline::Nearest, 0.5), (Baseline::Ridge, 0.125)];
-    let widths = Widths { seen: vec![2, 5], factors: vec![0.5, 2.0] };
+    let levels = Levels { at: vec![-1.0, 3.0], factors: vec![0.25, 1.0] };
+    let levels = vec![levels; bundle().system.base().d_obs()];
+    let widths = Widths { seen: vec![2, 5], factors: vec![0.5, 2.0], levels };
     Model { blend: Blend { remembered: Some(Remembered::new(members, ways)), widths }, ..bundle() }
 }
 
@@ -103,6 +105,20 @@ fn weights_and_factors_that_make_no_sense_are_refused() {
         json!({"seen": [2, 5], "factors": [0.0, 2.0]}),
     ] {
         assert_refused(&with_blend(|blend| blend["widths"] = widths), CONFIG_FILE, &["factor above 0"]);
+    }
+    for (levels, says) in [
+        (json!([]), None),
+        (json!(vec![json!({"at": [1.0], "factors": [1.0]}); 9]), Some("factors by level of 9 outputs")),
+        (json!({"at": [1.0, 1.0], "factors": [1.0, 1.0]}), Some("for each level")),
+        (json!({"at": [1.0], "factors": [-1.0]}), Some("for each level")),
+    ] {
+        let own =
+            if levels.is_object() { json!(vec![levels; bundle().system.base().d_obs()]) } else { levels };
+        let files = with_blend(|blend| blend["widths"]["levels"] = own);
+        match says {
+            Some(says) => assert_refused(&files, CONFIG_FILE, &[says]),
+            None => assert!(Model::from_files(&files).is_ok()),
+        }
     }
     assert_refused(&with_blend(|blend| blend["other"] = json!(1)), CONFIG_FILE, &["other"]);
 }
