@@ -169,24 +169,31 @@ require_kernel_compiler() {
     fi
 }
 
-# The wheel of the Python package, as users get it, in an environment that is thrown away. The program that the tests compare with was built
-# by the tests of the workspace.
-check_python() {
+# An environment for the Python package, which is thrown away. It is filled while crates are compiled.
+begin_python() {
+    environment=''
     if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-        skip 'no Python 3.11 or later, so the Python package was not built'
         return
     fi
     environment=$(mktemp -d)
     install="$environment/bin/python -m pip install --quiet --disable-pip-version-check"
-    if ! { python3 -m venv "$environment" && $install maturin; }; then
-        skip 'pip cannot install maturin, so the Python package was not built'
+    { python3 -m venv "$environment" && $install maturin -r python/tests/requirements.txt; } &
+    environment_filled=$!
+}
+
+# The wheel of the Python package. It is compiled as the tests of the workspace are, and shares the library with them; so was the program that its
+# tests compare with.
+check_python() {
+    if [ -z "$environment" ]; then
+        skip 'no Python 3.11 or later, so the Python package was not built'
+        return
+    fi
+    if ! wait "$environment_filled"; then
+        skip 'pip cannot install what the tests of the Python package need, so it was not built'
         rm -rf "$environment"
         return
     fi
-    $install -r python/tests/requirements.txt &
-    others=$!
-    "$environment/bin/maturin" build --release --locked --out "$environment/wheels"
-    wait "$others"
+    "$environment/bin/maturin" build --locked --out "$environment/wheels"
     $install "$environment"/wheels/*.whl
     "$environment/bin/ruff" check python
     "$environment/bin/ruff" format --check python
@@ -207,6 +214,7 @@ section 'Tools'
 require_tools
 require_browser
 require_kernel_compiler
+begin_python
 
 section 'Format'
 cargo fmt --all -- --check
