@@ -102,7 +102,8 @@ pub mod parts {
         SharedProcess, SingleTask, SingleTaskFit, Spread, Subspace,
     };
     pub use crate::engine::{
-        CodeScores, Codes, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rollout, Weights,
+        CodeScores, Codes, DeviceName, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rollout,
+        Weights,
     };
     pub use crate::evaluate::baselines::{Learned, OfMembers};
     pub use crate::evaluate::follow::{Following, FollowingEnsemble, Updates};
