@@ -178,7 +178,7 @@ check_python() {
     fi
     environment=$(mktemp -d)
     install="$environment/bin/python -m pip install --quiet --disable-pip-version-check"
-    if ! { python3 -m venv "$environment" && $install maturin; }; then
+    if ! { python3 -m venv "$environment" && $install "$(grep ^maturin python/tests/requirements.txt)"; }; then
         skip 'pip cannot install maturin, so the Python package was not built'
         rm -rf "$environment"
         return
@@ -186,13 +186,15 @@ check_python() {
     $install -r python/tests/requirements.txt &
     others=$!
     "$environment/bin/maturin" build --release --locked --out "$environment/wheels"
+    "$environment/bin/maturin" generate-stubs --profile release --locked --out "$environment/stubs"
     wait "$others"
     $install "$environment"/wheels/*.whl
     "$environment/bin/ruff" check python
     "$environment/bin/ruff" format --check python
     "$environment/bin/mypy"
     "$environment/bin/stubtest" pymtds._core
-    MTDS_PROGRAM="$PWD/${CARGO_TARGET_DIR:-target}/debug/mtds" "$environment/bin/python" -m pytest
+    MTDS_PROGRAM="$PWD/${CARGO_TARGET_DIR:-target}/debug/mtds" MTDS_STUBS="$environment/stubs" MTDS_WHEELS="$environment/wheels" \
+        "$environment/bin/python" -m pytest
     rm -rf "$environment"
 }
 
