@@ -1,7 +1,7 @@
 """Times of the Python package on this machine: frames of many rows, and forecasts of many series beside the program.
 
     python bench/python.py frames [--rows 10000000] [--times 7]
-    python bench/python.py forecasts [--series 10000] [--times 5] [--program target/release/mtds]
+    python bench/python.py forecasts [--series 10000] [--times 3] [--method adais] [--program target/release/mtds]
 
 What is compared takes turns, so that both meet the same neighbours; medians are printed, and their ratio.
 """
@@ -117,16 +117,18 @@ def compare_forecasts(asked):
     )
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        pymtds.fit(frame.head(20 * n_time), code=1, effort=0.05).save(folder / "model")
+        pymtds.fit(frame.head(20 * n_time), code=1, effort=0.05, compare=False).save(folder / "model")
         frame.write_parquet(folder / "new.parquet")
 
         def by_package():
             model = pymtds.load(folder / "model")
-            found = model.forecast(pl.read_parquet(folder / "new.parquet"), 10, level=80, progress=False)
+            new = pl.read_parquet(folder / "new.parquet")
+            found = model.forecast(new, 10, level=80, method=asked.method, progress=False)
             found.frame.write_parquet(folder / "ours.parquet")
 
         def by_program():
             words = ["forecast", "model", "new.parquet", "--horizon", "10", "--quantiles", "0.1,0.9", "-q"]
+            words += ["--method", asked.method]
             subprocess.run([asked.program, *words, "-o", "theirs.parquet"], cwd=folder, check=True)
 
         ours, theirs = [], []
@@ -139,7 +141,7 @@ def compare_forecasts(asked):
             pl.read_parquet(folder / "theirs.parquet")["mean"]
         )
     ratio = statistics.median(ours) / statistics.median(theirs)
-    print(f"{n_seq} series of {n_time} steps, {os.cpu_count()} cores, medians of {asked.times}; the same bits: {same}")
+    print(f"{n_seq} series of {n_time} steps by {asked.method}, {os.cpu_count()} cores, medians of {asked.times}; the same bits: {same}")
     print(f"package {shown(ours)}   program {shown(theirs)}   ratio {ratio:.3f}")
 
 
@@ -154,7 +156,8 @@ def main():
     verb.set_defaults(run=compare_frames)
     verb = verbs.add_parser("forecasts", help="many forecasts, beside the program")
     verb.add_argument("--series", type=int, default=10_000)
-    verb.add_argument("--times", type=int, default=5)
+    verb.add_argument("--times", type=int, default=3)
+    verb.add_argument("--method", default="adais", choices=["adais", "map", "nuts"])
     verb.add_argument("--program", default="target/release/mtds", type=lambda path: str(pathlib.Path(path).resolve()))
     verb.set_defaults(run=compare_forecasts)
     asked = parser.parse_args()
