@@ -177,7 +177,7 @@ begin_python() {
     fi
     environment=$(mktemp -d)
     install="$environment/bin/python -m pip install --quiet --disable-pip-version-check"
-    { python3 -m venv "$environment" && $install maturin -r python/tests/requirements.txt; } &
+    { python3 -m venv "$environment" && $install -r python/tests/requirements.txt; } &
     environment_filled=$!
 }
 
@@ -194,12 +194,14 @@ check_python() {
         return
     fi
     "$environment/bin/maturin" build --locked --out "$environment/wheels"
+    "$environment/bin/maturin" generate-stubs --profile dev --locked --out "$environment/stubs"
     $install "$environment"/wheels/*.whl
     "$environment/bin/ruff" check python
     "$environment/bin/ruff" format --check python
     "$environment/bin/mypy"
     "$environment/bin/stubtest" pymtds._core
-    MTDS_PROGRAM="$PWD/${CARGO_TARGET_DIR:-target}/debug/mtds" "$environment/bin/python" -m pytest
+    MTDS_PROGRAM="$PWD/${CARGO_TARGET_DIR:-target}/debug/mtds" MTDS_STUBS="$environment/stubs" MTDS_WHEELS="$environment/wheels" \
+        "$environment/bin/python" -m pytest
     rm -rf "$environment"
 }
 

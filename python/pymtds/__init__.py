@@ -12,8 +12,10 @@ Everything is computed by the Rust library `mtds`, with the interpreter's lock r
 """
 
 from pymtds._core import VERSION as __version__
+from pymtds._devices import Device, devices
 from pymtds._errors import (
     DataError,
+    DeviceError,
     Error,
     FitError,
     FitInterrupted,
@@ -31,6 +33,8 @@ from pymtds._tracker import TrackedForecast, Tracker
 
 __all__ = [
     "DataError",
+    "Device",
+    "DeviceError",
     "Error",
     "Family",
     "FitError",
@@ -46,6 +50,7 @@ __all__ = [
     "TrackedForecast",
     "Tracker",
     "__version__",
+    "devices",
     "fit",
     "load",
 ]

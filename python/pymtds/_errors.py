@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pymtds._fit import Fitting
 
-__all__ = ["DataError", "Error", "FitError", "FitInterrupted", "InternalError", "ModelError", "SettingError"]
+__all__ = [
+    "DataError",
+    "DeviceError",
+    "Error",
+    "FitError",
+    "FitInterrupted",
+    "InternalError",
+    "ModelError",
+    "SettingError",
+]
 
 
 class Error(Exception):
@@ -20,6 +29,10 @@ class DataError(Error, ValueError):
 
 class SettingError(Error, ValueError):
     """A setting or an argument that does not exist or is out of range."""
+
+
+class DeviceError(Error, RuntimeError):
+    """A graphics card that was asked for and cannot be used."""
 
 
 class FitError(Error, RuntimeError):

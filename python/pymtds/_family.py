@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pymtds import _core
 from pymtds._errors import DataError
-from pymtds._frames import Frame, Kind, kind_of, stream_of
+from pymtds._frames import Frame, Kind, kind_of, streams_of
 
 __all__ = ["Family"]
 
@@ -55,7 +55,7 @@ class Family:
         `"15min"`, by `"mean"` or `"linear"`.
         """
         columns = columns_of(series, time, label, outputs, inputs, resample, resample_by)
-        self._core = _core.Family.from_frame(stream_of(frame), columns)
+        self._core = _core.Family.from_frame(streams_of(frame), columns)
         self._kind = kind_of(frame)
 
     @classmethod

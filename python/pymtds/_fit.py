@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from pymtds import _core
+from pymtds._devices import say_trouble
 from pymtds._errors import FitInterrupted, SettingError
 from pymtds._family import Family
 from pymtds._frames import Frame
@@ -37,6 +38,7 @@ def fit(
     threads: int | None = None,
     progress: bool | Heard | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    device: str = "auto",
     **settings: Unpack[Settings],
 ) -> Model:
     """Learn a model of a family; what is not asked for is chosen from the data.
@@ -44,7 +46,8 @@ def fit(
     The columns are those of `Family`. The same frame, settings and seed give the same bits as `mtds fit`, on any number of
     `threads`. Settings are those of the program, with underscores: `code=3`, `effort=0.1`, `base="gru"`; `select_code`
     tries several lengths of the code. Ctrl-C raises `FitInterrupted`, from which the fit can go on; with `checkpoint`, the path
-    of a file, it is left there as well, and the same call goes on from it.
+    of a file, it is left there as well, and the same call goes on from it. `device` is where to compute: `cpu`, `cuda`, `cuda:1`, or
+    `auto`, a graphics card where there is one and the model gains by it.
 
     >>> import pymtds
     >>> model = pymtds.fit(family_frame, code=1, effort=0.02)
@@ -69,7 +72,9 @@ def fit(
         _LOG.info(note)
     kept = None if checkpoint is None else Path(checkpoint)
     earlier = kept.read_bytes() if kept is not None and kept.exists() else None
-    fitting = Fitting(family, seed=seed, select_code=select_code, checkpoint=earlier, **settings)
+    fitting = Fitting(
+        family, seed=seed, select_code=select_code, checkpoint=earlier, device=device, **settings
+    )
     try:
         model = fitting.run(threads=threads, progress=progress)
     except FitInterrupted:
@@ -91,22 +96,25 @@ class Fitting:
         seed: int = 1,
         select_code: Sequence[int] = (),
         checkpoint: bytes | None = None,
+        device: str = "auto",
         **settings: Unpack[Settings],
     ) -> None:
-        """Choose what was not asked for; no step is taken yet. `checkpoint` is what `checkpoint()` of an earlier one gave."""
+        """Choose what was not asked for; no step is taken yet. `checkpoint` is what `checkpoint()` of an earlier one gave, `device` as in `fit`."""
         if not isinstance(seed, int) or not 0 <= seed < 2**64:
             raise SettingError(f"setting `seed`: expected a whole number from 0 to 2^64 - 1, found {seed!r}")
         asked = json.dumps(settings, default=_plain)
-        self._core = _core.Fitting(family._core, asked, list(select_code), seed, checkpoint)
+        self._core = _core.Fitting(family._core, asked, list(select_code), seed, device, checkpoint)
         self._kind = family._kind
 
     def run(self, *, threads: int | None = None, progress: bool | Heard | None = None) -> Model:
         """Go on until the model is there; Ctrl-C raises `FitInterrupted` within a second, and another call goes on."""
         try:
             with shown(progress) as heard:
-                return Model._of(self._core.run(threads, heard), self._kind)
+                model = Model._of(self._core.run(threads, heard), self._kind)
         except KeyboardInterrupt as stopped:
             raise FitInterrupted(self) from stopped
+        say_trouble(self._core)
+        return model
 
     def checkpoint(self) -> bytes:
         """All that is needed to go on from here, in another process, with the same family and settings."""

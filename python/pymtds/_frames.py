@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pymtds import _core
 
-__all__ = ["Kind", "kind_of", "stream_of"]
+__all__ = ["Kind", "kind_of", "streams_of"]
 
 Frame = Any
 """Anything with a method `__arrow_c_stream__`: a frame of pandas or polars, a table of pyarrow, a relation of duckdb."""
@@ -74,19 +74,30 @@ def kind_of(frame: Frame) -> Kind:
     return Kind("arrow")
 
 
-def stream_of(frame: Frame) -> Any:
-    """Something with `__arrow_c_stream__` and the rows of the frame."""
+def streams_of(frame: Frame) -> list[Any]:
+    """The rows of the frame, in parts with `__arrow_c_stream__`."""
     root = type(frame).__module__.partition(".")[0]
     if root == "pandas":
-        return _of_pandas(frame)
-    if root == "polars" and hasattr(frame, "collect"):
-        return frame.collect()
+        return [_of_pandas(frame)]
+    if root == "polars":
+        return _of_polars(frame.collect() if hasattr(frame, "collect") else frame)
     if hasattr(frame, "__arrow_c_stream__"):
-        return frame
+        return [frame]
     raise DataError(
         f"expected a frame, found {type(frame).__name__}; give a frame of pandas or polars, a table of pyarrow, a relation "
         "of duckdb, anything with `__arrow_c_stream__`, or a pymtds.Family, which arrays make, too"
     )
+
+
+def _of_polars(frame: Any) -> list[Any]:
+    """The chunks of a frame, without copies: as one stream, polars would put them into one piece first."""
+    columns = frame.get_columns() if hasattr(frame, "get_columns") else []
+    lengths = {tuple(column.chunk_lengths()) for column in columns}
+    if len(lengths) != 1 or len(next(iter(lengths))) < 2:
+        return [frame]
+    return [
+        type(frame)(list(chunks)) for chunks in zip(*(column.get_chunks() for column in columns), strict=True)
+    ]
 
 
 def _of_pandas(frame: Any) -> Any:

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from pymtds._core import Family as CoreFamily
 from pymtds._core import Model as CoreModel
+from pymtds._devices import say_trouble
 from pymtds._errors import DataError, SettingError
 from pymtds._family import Family, columns_of, matrix
 from pymtds._forecast import Forecast, Levels
-from pymtds._frames import Frame, Kind, kind_of, stream_of
+from pymtds._frames import Frame, Kind, kind_of, streams_of
 from pymtds._posterior import Posterior
 from pymtds._progress import Heard, shown
 from pymtds._tracker import Tracker
@@ -96,6 +97,7 @@ class Model:
                 threads=threads,
                 progress=heard,
             )
+        say_trouble(self._core)
         return Forecast(core, levels, kind, family.output_names)
 
     def infer(
@@ -126,6 +128,7 @@ class Model:
                 threads=threads,
                 progress=heard,
             )
+        say_trouble(self._core)
         return Posterior(core, kind)
 
     def evaluate(
@@ -162,6 +165,7 @@ class Model:
                 threads=threads,
                 progress=heard,
             )
+        say_trouble(self._core)
         return kind.frame(table)
 
     def track(self, number: int = 0) -> Tracker:
@@ -246,6 +250,19 @@ class Model:
         family, _ = self._family(frame, columns)
         return self._core.transfer(family, content, style, seed=seed, threads=threads)
 
+    def on(self, device: str) -> Model:
+        """Give the same model on a device: `cpu`, `cuda`, `cuda:1`, or `auto`, a graphics card where there is one and the model gains by it.
+
+        >>> model.on("cpu").device
+        'cpu'
+        """
+        return Model._of(self._core.on(device), self._kind)
+
+    @property
+    def device(self) -> str:
+        """Where it computes: `cpu`, or number and name of a card."""
+        return self._core.device
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as a directory, whole or not at all; the program reads it, too."""
         self._core.save(fspath(path))
@@ -326,7 +343,7 @@ class Model:
             columns.get("resample"),
             columns.get("resample_by"),
         )
-        return CoreFamily.from_frame(stream_of(frame), named, self._core), kind_of(frame)
+        return CoreFamily.from_frame(streams_of(frame), named, self._core), kind_of(frame)
 
     def _check_codes(self, codes: Array) -> None:
         if codes.ndim != 2 or codes.shape[1] != self.d_code:
@@ -357,13 +374,13 @@ class Model:
         return model(self)
 
 
-def load(path: str | PathLike[str]) -> Model:
-    """Read the model in a directory, as `Model.save` or `mtds fit` wrote it."""
-    return Model._of(CoreModel.load(fspath(path)))
+def load(path: str | PathLike[str], *, device: str = "auto") -> Model:
+    """Read the model in a directory, as `Model.save` or `mtds fit` wrote it; `device` as in `Model.on`."""
+    return Model._of(CoreModel.load(fspath(path), device))
 
 
 def _unpickled(files: list[tuple[str, bytes]]) -> Model:
-    return Model._of(CoreModel.from_files(files))
+    return Model._of(CoreModel.from_files(files, "auto"))
 
 
 def _count(name: str, value: int | None) -> int | None:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+import duckdb
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -89,12 +90,30 @@ def test_nulls_and_nans_are_missing_outputs():
         "nullable": pandas.astype({"y": "Float64"}),
         "arrow-backed": pandas.astype({"y": "double[pyarrow]"}),
         "pyarrow": polars.to_arrow(),
+        "duckdb": duckdb.sql("select * from polars"),
         "object": pandas.astype({"y": object}),
         "text": pandas.assign(y=["0.5", None, "NA", "2.0"]),
     }
     for name, frame in frames.items():
         found = pymtds.Family(frame).outputs("a")[:, 0]
         assert np.array_equal(found, [0.5, np.nan, np.nan, 2.0], equal_nan=True), name
+
+
+def test_frames_in_many_chunks_are_what_they_are_in_one(frame):
+    whole = pymtds.Family(frame)
+    pieces = [frame[:1], frame[1:1], frame[1:31], frame[31:100], frame[100:]]
+    chunked = pl.concat(pieces, rechunk=False)
+    assert chunked.n_chunks() > 2
+    # Columns that are cut differently.
+    mixed = chunked.with_columns(y=frame["y"])
+    texts = chunked.with_columns(pl.col("series").cast(pl.Categorical))
+    arrow = pa.concat_tables([piece.to_arrow() for piece in pieces])
+    for family in (chunked, mixed, texts, arrow, chunked.lazy()):
+        assert pymtds.Family(family).fingerprint == whole.fingerprint
+    # What is refused is named by its row in the whole frame.
+    spoiled = pl.concat([frame[:40], frame[40:].with_columns(y=pl.lit(float("inf")))], rechunk=False)
+    with pytest.raises(pymtds.DataError, match="row 41, column `y`"):
+        pymtds.Family(spoiled)
 
 
 def test_rows_in_any_order_with_gaps_and_labels():
@@ -132,7 +151,8 @@ def test_rows_in_any_order_with_gaps_and_labels():
 )
 def test_what_cannot_be_read_is_said_in_the_words_of_the_program(spoil, said):
     spoiled = spoil(rows())
-    for frame in (spoiled, spoiled.to_pandas(), spoiled.to_arrow()):
+    kinds = [spoiled, spoiled.to_pandas(), spoiled.to_arrow(), duckdb.sql("select * from spoiled")]
+    for frame in kinds:
         with pytest.raises(pymtds.DataError) as refused:
             pymtds.fit(frame, **SETTINGS)
         assert said in str(refused.value)

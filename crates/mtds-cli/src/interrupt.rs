@@ -1,6 +1,7 @@
 //! Ctrl-C: asks a verb to stop at the next good moment; a second one ends the program at once.
 
 use anyhow::{Context, Result};
+use mtds::Control;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -36,6 +37,11 @@ impl Interrupt {
     /// Whether the verb should stop now.
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::SeqCst) == ASKED
+    }
+
+    /// The same for the library.
+    pub fn control(&self) -> Control {
+        if self.is_asked() { Control::Stop } else { Control::Continue }
     }
 
     /// Does work that cannot be stopped and leaves nothing: meanwhile Ctrl-C ends the program at once.

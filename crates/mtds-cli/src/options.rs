@@ -6,9 +6,9 @@ use crate::progress::Display;
 use crate::usage::{Refusal, UsageError, value};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use mtds::parts::Products;
+use mtds::parts::{DeviceName, Products};
 use mtds::{DataColumns, Device, Method, Model};
-use mtds_data::{Format, Note, ReadFamily, ReadOptions, Step, spelled_out};
+use mtds_data::{Format, Note, ReadFamily, ReadOptions, Step, kernel_cache, spelled_out};
 use serde_json::Value;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -116,23 +116,12 @@ impl Common {
 #[derive(Debug, Clone, Args)]
 pub struct Where {
     /// Where to compute: auto (a graphics card where there is one and the model gains by it), cpu, cuda, or cuda:1 for the second card
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = value(place))]
-    pub device: Place,
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = value(device))]
+    pub device: DeviceName,
 
     /// Products on a card: exact (as f32), or tf32, which is faster and rounds factors to ten bits
     #[arg(long, value_enum, value_name = "HOW", default_value_t = ProductsName::Exact, hide = true)]
     pub products: ProductsName,
-}
-
-/// A device by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// A card, where there is one that can be used.
-    Auto,
-    /// The processor.
-    Cpu,
-    /// The card of this number.
-    Cuda(usize),
 }
 
 /// How products are made on a card.
@@ -144,35 +133,22 @@ pub enum ProductsName {
     Tf32,
 }
 
-fn place(typed: String) -> Result<Place, Refusal> {
-    match (typed.as_str(), typed.strip_prefix("cuda:").map(str::parse)) {
-        ("auto", _) => Ok(Place::Auto),
-        ("cpu", _) => Ok(Place::Cpu),
-        ("cuda", _) => Ok(Place::Cuda(0)),
-        (_, Some(Ok(ordinal))) => Ok(Place::Cuda(ordinal)),
-        _ => Err((
+fn device(typed: String) -> Result<DeviceName, Refusal> {
+    typed.parse().map_err(|_| {
+        (
             format!("found `{typed}`, which is no device"),
             "auto, cpu, cuda or cuda:1; `mtds devices` lists them".into(),
-        )),
-    }
+        )
+    })
 }
 
 impl Where {
-    /// The device. By itself a card is taken only where `gains` says that the model gains by it.
+    /// The device to learn with.
     ///
     /// # Errors
     /// A card that was asked for and cannot be used.
-    pub fn open(&self, gains: bool) -> Result<Device> {
-        let products = match self.products {
-            ProductsName::Exact => Products::Exact,
-            ProductsName::Tf32 => Products::Tf32,
-        };
-        match self.device {
-            Place::Cpu => Ok(Device::cpu()),
-            Place::Auto if !gains => Ok(Device::cpu()),
-            Place::Auto => Ok(Device::cuda(0, products, kernel_cache()).unwrap_or_default()),
-            Place::Cuda(ordinal) => Ok(Device::cuda(ordinal, products, kernel_cache())?),
-        }
+    pub fn open(&self) -> Result<Device> {
+        Ok(self.device.open(self.products(), kernel_cache())?)
     }
 
     /// A model on the device: a card by itself only for networks.
@@ -180,16 +156,16 @@ impl Where {
     /// # Errors
     /// As [`Where::open`].
     pub fn place(&self, model: Model) -> Result<(Model, Device)> {
-        let device = self.open(model.system.spec().front.is_some())?;
+        let device = self.device.open_for(&model, self.products(), kernel_cache())?;
         Ok((model.on(&device), device))
     }
-}
 
-/// Where kernels that were compiled for a card are kept between runs.
-fn kernel_cache() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let caches = folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")));
-    Some(caches?.join("mtds").join("kernels"))
+    fn products(&self) -> Products {
+        match self.products {
+            ProductsName::Exact => Products::Exact,
+            ProductsName::Tf32 => Products::Tf32,
+        }
+    }
 }
 
 /// The family that a verb reads: the file, and which of its columns mean what.

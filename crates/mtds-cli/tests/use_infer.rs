@@ -240,3 +240,23 @@ fn a_model_that_does_not_know_its_steps_says_so() {
         assert_eq!(csv(&String::from_utf8(output.stdout).expect("text")).len(), 2);
     }
 }
+
+/// One sequence by chains that would go on for minutes: it is not waited for.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_chains_in_the_middle_of_a_sequence() {
+    let folder = growth_model();
+    let line = "infer model growth.csv --method nuts --draws draws.csv --n-draws 10000000 -q";
+    let child = program::command(folder.path(), line).stderr(std::process::Stdio::piped()).spawn();
+    let child = child.expect("the program starts");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("there is a kill").success());
+    let began = std::time::Instant::now();
+    let output = child.wait_with_output().expect("ended");
+    assert!(began.elapsed().as_secs_f64() < 1.0, "{:?}", began.elapsed());
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("interrupted after 0 of") && said.contains("no file was written"), "{said}");
+    assert!(!folder.path().join("draws.csv").exists());
+}

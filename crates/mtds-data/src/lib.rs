@@ -26,6 +26,7 @@
 //! [`write_family`] writes what the readers read; [`write_table`] writes results, and
 //! [`TableWriter`] those that are too long to be held.
 
+mod cache;
 pub mod directory;
 pub mod error;
 pub mod fit_file;
@@ -42,6 +43,7 @@ mod shown;
 mod time;
 mod write;
 
+pub use cache::kernel_cache;
 pub use error::{Error, Result};
 pub use format::Format;
 pub use lock::Lock;

@@ -7,6 +7,7 @@ use pyo3::exceptions::{
 use std::io::ErrorKind;
 
 pyo3::import_exception!(pymtds._errors, DataError);
+pyo3::import_exception!(pymtds._errors, DeviceError);
 pyo3::import_exception!(pymtds._errors, FitError);
 pyo3::import_exception!(pymtds._errors, InternalError);
 pyo3::import_exception!(pymtds._errors, ModelError);
@@ -72,6 +73,7 @@ fn of_library(error: &mtds::Error) -> PyErr {
         E::Shape { .. } | E::NotFinite { .. } | E::EmptyFamily(_) | E::Duplicate { .. } => {
             DataError::new_err(text)
         }
+        E::Device { .. } => DeviceError::new_err(text),
         E::Diverged { .. } => FitError::new_err(text),
         E::Store { .. } => ModelError::new_err(text),
         E::Stopped => PyKeyboardInterrupt::new_err(()),

@@ -1,5 +1,6 @@
 //! A family as Python has it: the sequences, and what their frame said beside the numbers.
 
+use crate::array::Array;
 use crate::error::{Result, data_error, setting_error};
 use crate::model::Model;
 use crate::table::{self, Table};
@@ -27,20 +28,21 @@ pub(crate) struct Family {
 
 #[pymethods]
 impl Family {
-    /// Reads a frame by its columns, a JSON object; columns that are not named are those that the model was learned from, and rows
+    /// Reads a frame, in parts, by its columns, a JSON object; columns that are not named are those that the model was learned from, and rows
     /// lie at its steps; the family must suit it then.
     #[staticmethod]
-    #[pyo3(signature = (frame, columns, model=None))]
+    #[pyo3(signature = (parts, columns, model=None))]
     fn from_frame(
-        frame: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        parts: Vec<Bound<'_, PyAny>>,
         columns: &str,
         model: Option<&Bound<'_, Model>>,
     ) -> PyResult<Self> {
         let asked: DataColumns =
             serde_json::from_str(columns).map_err(|why| setting_error("columns", why))?;
-        let batches = stream::incoming(frame)?;
+        let batches = stream::incoming(&parts)?;
         let model = model.map(|model| model.get().model());
-        work::quick(frame.py(), || {
+        work::quick(py, || {
             let all = model.map_or(asked.clone(), |model| asked.clone().or(columns_of(model)));
             let (schema, name) = (batches.schema(), Path::new("frame"));
             let options = ReadOptions::by(&all, model.and_then(time_step_of))?;
@@ -57,8 +59,8 @@ impl Family {
     #[staticmethod]
     fn from_arrays(
         ids: Vec<String>,
-        outputs: Vec<Bound<'_, PyAny>>,
-        inputs: Option<Vec<Bound<'_, PyAny>>>,
+        outputs: Vec<Array<'_>>,
+        inputs: Option<Vec<Array<'_>>>,
         names: (Vec<String>, Vec<String>),
     ) -> PyResult<Self> {
         let mut sequences = Vec::with_capacity(ids.len());
@@ -147,12 +149,12 @@ impl Family {
     }
 
     /// Outputs of sequence `i`, steps × outputs.
-    fn outputs<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn outputs<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Array<'py>> {
         array::of_signal(py, self.sequence(i)?.outputs())
     }
 
     /// Inputs of sequence `i`, steps × inputs.
-    fn inputs<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn inputs<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Option<Array<'py>>> {
         self.sequence(i)?;
         self.read.family.inputs_of(i).map(|inputs| array::of_signal(py, inputs)).transpose()
     }

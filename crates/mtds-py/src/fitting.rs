@@ -1,11 +1,12 @@
 //! A fit as Python has it: begun, run until it is done or interrupted, gone on with.
 
+use crate::device;
 use crate::error::{Result, SettingError, setting_error};
 use crate::family::Family;
 use crate::model::Model;
-use crate::work::{self, Heard, Manner, Watch};
+use crate::work::{self, Heard, Manner, Progress, Watch};
 use mtds::parts::Topic;
-use mtds::{DataColumns, Fit, FitProgress, FitStage, Wishes};
+use mtds::{DataColumns, Device, Fit, FitProgress, FitStage, Wishes};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -14,19 +15,24 @@ use std::sync::{Mutex, TryLockError};
 
 /// A fit in progress.
 #[pyclass(frozen, module = "pymtds._core")]
-pub(crate) struct Fitting(Mutex<mtds::Fitting>);
+pub(crate) struct Fitting {
+    fitting: Mutex<mtds::Fitting>,
+    /// Where it is learned, and the name by which that was asked for.
+    device: (Device, String),
+}
 
 #[pymethods]
 impl Fitting {
     /// Before its first step, or where a checkpoint of the same data was made; `settings` is a JSON object.
     #[new]
-    #[pyo3(signature = (family, settings, select_code, seed, checkpoint=None))]
+    #[pyo3(signature = (family, settings, select_code, seed, device, checkpoint=None))]
     fn new(
         py: Python<'_>,
         family: &Bound<'_, Family>,
         settings: &str,
         select_code: Vec<usize>,
         seed: u64,
+        device: String,
         checkpoint: Option<Vec<u8>>,
     ) -> PyResult<Self> {
         let wishes = wishes(settings)?;
@@ -44,32 +50,30 @@ impl Fitting {
             base: None,
             columns,
             time_step: family.has_times.then(|| family.read.time.step.to_string()),
-            device: mtds::Device::default(),
+            device: Device::default(),
         };
         work::quick(py, || {
+            let opened = device::open(&device)?;
+            let fit = Fit { device: opened.clone(), ..fit };
             let begun = match &checkpoint {
                 None => fit.begin(&family.read.family)?,
                 Some(bytes) => fit.resume(&family.read.family, bytes)?,
             };
-            Ok(Self(Mutex::new(begun)))
+            Ok(Self { fitting: Mutex::new(begun), device: (opened, device) })
         })
     }
 
     /// Goes on until the model is there.
     #[pyo3(signature = (threads=None, progress=None))]
-    fn run(
-        &self,
-        py: Python<'_>,
-        threads: Option<usize>,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Model> {
+    fn run(&self, py: Python<'_>, threads: Option<usize>, progress: Option<Progress<'_>>) -> PyResult<Model> {
         let mut fitting = self.alone()?;
         let fitting = &mut *fitting;
         let work = |watch: &Watch| -> Result<Option<mtds::Model>> {
             Ok(fitting.run(&mut |heard| watch.hear(told(heard)))?)
         };
         let model = Manner { threads, progress: progress.as_ref() }.run(py, work)?;
-        model.map(Model::new).ok_or_else(|| PyKeyboardInterrupt::new_err(()))
+        let model = model.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+        Model::placed(model, &self.device.1).map_err(PyErr::from)
     }
 
     /// All that is needed to go on from here, in another process.
@@ -78,6 +82,12 @@ impl Fitting {
         let fitting = &*fitting;
         let bytes = work::quick(py, || Ok(fitting.checkpoint()?))?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// What went wrong with the device, if anything did: the processor did the rest.
+    #[getter]
+    fn trouble(&self) -> Option<String> {
+        self.device.0.trouble()
     }
 
     /// Seed of all randomness.
@@ -99,7 +109,7 @@ impl Fitting {
 
 impl Fitting {
     fn alone(&self) -> PyResult<std::sync::MutexGuard<'_, mtds::Fitting>> {
-        match self.0.try_lock() {
+        match self.fitting.try_lock() {
             Ok(fitting) => Ok(fitting),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => {

@@ -1,6 +1,6 @@
 //! Forecasts of the sequences of a family: means, deviations, quantiles, and draws where they are asked for.
 
-use crate::array::array;
+use crate::array::{Array, array};
 use crate::error::{Result, data_error, setting_error};
 use crate::family::Family;
 use crate::model::{check_columns, inputs_of, inputs_until, seen};
@@ -60,18 +60,25 @@ pub(crate) fn all(model: &Model, read: &ReadFamily, asked: &Asked, watch: &Watch
     let done = AtomicUsize::new(0);
     let one = |&i: &usize| -> Result<Part> {
         watch.count("forecasting", &done, ahead.len())?;
-        part(model, read, asked, (i, steps[i].clone()))
+        part(model, read, asked, (i, steps[i].clone()), watch)
     };
     ahead.par_iter().with_max_len(1).map(one).collect()
 }
 
-fn part(model: &Model, read: &ReadFamily, asked: &Asked, (i, steps): (usize, Range<usize>)) -> Result<Part> {
+fn part(
+    model: &Model,
+    read: &ReadFamily,
+    asked: &Asked,
+    (i, steps): (usize, Range<usize>),
+    watch: &Watch,
+) -> Result<Part> {
     let number = i as u64;
     let outputs = seen(&read.family, i, asked.seen)?;
     let inputs = inputs_until(&read.family, model, i, steps.end);
     let given = (&outputs, inputs.as_ref());
     let random = [stream(asked.seed, Stream::Infer(number)), stream(asked.seed, Stream::Forecast(number))];
-    let (forecast, _) = model.forecast_with(given, steps.len(), asked.method, random)?;
+    let (forecast, _) =
+        model.forecast_observed(given, steps.len(), asked.method, random, &|| watch.go_on())?;
     let draws = match asked.draws {
         0 => vec![],
         n => forecast.draws(n, &mut stream(asked.seed, Stream::ForecastDraws(number))),
@@ -123,7 +130,7 @@ impl Forecast {
         self.family.get().read.family.d_obs()
     }
 
-    fn arrays<'py>(&self, py: Python<'py>, of: impl Fn(&Part) -> &[f64]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn arrays<'py>(&self, py: Python<'py>, of: impl Fn(&Part) -> &[f64]) -> PyResult<Vec<Array<'py>>> {
         self.parts.iter().map(|part| array(py, &[part.steps.len(), self.d_obs()], of(part))).collect()
     }
 }
@@ -167,22 +174,22 @@ impl Forecast {
     }
 
     /// Means of each sequence, steps × outputs.
-    fn means<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn means<'py>(&self, py: Python<'py>) -> PyResult<Vec<Array<'py>>> {
         self.arrays(py, |part| &part.mean)
     }
 
     /// Standard deviations of each sequence, steps × outputs.
-    fn std_devs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn std_devs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Array<'py>>> {
         self.arrays(py, |part| &part.std_dev)
     }
 
     /// Quantiles of level number `k` of each sequence, steps × outputs.
-    fn quantiles<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn quantiles<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Vec<Array<'py>>> {
         self.arrays(py, |part| &part.quantiles[k])
     }
 
     /// Futures of each sequence, draws × steps × outputs.
-    fn draws<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn draws<'py>(&self, py: Python<'py>) -> PyResult<Vec<Array<'py>>> {
         let d = self.d_obs();
         let one = |part: &Part| {
             let length = part.steps.len() * d;

@@ -7,6 +7,7 @@
 //! into streams and back. Long work runs on threads of its own while the interpreter is free; see `work`.
 
 mod array;
+mod device;
 mod error;
 mod family;
 mod fitting;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 /// The compiled half of `pymtds`.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::device::cards;
     #[pymodule_export]
     use super::family::Family;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! A model as Python has it: what a fit leaves behind, and the questions that are put to it.
 
-use crate::array::{array, of_signal, signal};
+use crate::array::{Array, array, of_signal, signal};
+use crate::device;
 use crate::error::{Result, data_error, setting_error};
 use crate::family::Family;
 use crate::forecast::{self, Forecast};
@@ -8,10 +9,10 @@ use crate::posterior::{self, Posterior};
 use crate::scores;
 use crate::table::Table;
 use crate::tracker::Tracker;
-use crate::work::{self, Manner};
+use crate::work::{self, Manner, Progress};
 use mtds::parts::MAX_DRAWS;
 use mtds::random::{Stream, stream};
-use mtds::{CodePath, Method, Signal};
+use mtds::{CodePath, Device, Method, Signal};
 use mtds_data::fit_file::{FIT_FILE, FitFile};
 use mtds_data::model::{load_model, save_model};
 use mtds_data::prolonged;
@@ -21,11 +22,16 @@ use std::path::PathBuf;
 
 /// A multi-task dynamical system that was learned.
 #[pyclass(frozen, module = "pymtds._core")]
-pub(crate) struct Model(mtds::Model);
+pub(crate) struct Model(mtds::Model, Device);
 
 impl Model {
-    pub(crate) fn new(model: mtds::Model) -> Self {
-        Self(model)
+    /// A model on a device that is asked for by name.
+    ///
+    /// # Errors
+    /// A device that is none, or cannot be used.
+    pub(crate) fn placed(model: mtds::Model, device: &str) -> Result<Self> {
+        let device = device::open_for(device, &model)?;
+        Ok(Self(model.on(&device), device))
     }
 
     pub(crate) fn model(&self) -> &mtds::Model {
@@ -56,8 +62,25 @@ pub(crate) fn method(name: &str, model: &mtds::Model) -> PyResult<Method> {
 impl Model {
     /// Reads a model directory.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        work::quick(py, || Ok(Self(load_model(&path)?)))
+    fn load(py: Python<'_>, path: PathBuf, device: &str) -> PyResult<Self> {
+        work::quick(py, || Self::placed(load_model(&path)?, device))
+    }
+
+    /// The same model on another device.
+    fn on(&self, py: Python<'_>, device: &str) -> PyResult<Self> {
+        work::quick(py, || Self::placed(self.0.clone(), device))
+    }
+
+    /// The device: `cpu`, or number and name of a card.
+    #[getter]
+    fn device(&self) -> &str {
+        self.1.name()
+    }
+
+    /// What went wrong with the device so far, if anything did: the processor did the rest.
+    #[getter]
+    fn trouble(&self) -> Option<String> {
+        self.1.trouble()
     }
 
     /// Writes a model directory, whole or not at all.
@@ -67,10 +90,10 @@ impl Model {
 
     /// A model from the bytes of its directory.
     #[staticmethod]
-    fn from_files(py: Python<'_>, files: Vec<(String, Vec<u8>)>) -> PyResult<Self> {
+    fn from_files(py: Python<'_>, files: Vec<(String, Vec<u8>)>, device: &str) -> PyResult<Self> {
         work::quick(py, || {
             let own: Vec<_> = files.into_iter().filter(|(name, _)| name != FIT_FILE).collect();
-            Ok(Self(mtds::Model::from_files(&own)?))
+            Self::placed(mtds::Model::from_files(&own)?, device)
         })
     }
 
@@ -100,7 +123,7 @@ impl Model {
         method: &str,
         seed: u64,
         threads: Option<usize>,
-        progress: Option<Bound<'_, PyAny>>,
+        progress: Option<Progress<'_>>,
     ) -> PyResult<Forecast> {
         let asked =
             forecast::Asked { horizon, seen, levels, draws, method: self::method(method, &self.0)?, seed };
@@ -122,7 +145,7 @@ impl Model {
         method: &str,
         seed: u64,
         threads: Option<usize>,
-        progress: Option<Bound<'_, PyAny>>,
+        progress: Option<Progress<'_>>,
     ) -> PyResult<Posterior> {
         let asked = posterior::Asked { seen, draws, method: self::method(method, &self.0)?, seed };
         let read = &family.get().read;
@@ -144,7 +167,7 @@ impl Model {
         train: Option<&Bound<'_, Family>>,
         seed: u64,
         threads: Option<usize>,
-        progress: Option<Bound<'_, PyAny>>,
+        progress: Option<Progress<'_>>,
     ) -> PyResult<Table> {
         let against = scores::baselines(&against, train.is_some())?;
         let asked = scores::Asked { seen, horizon, against, seed };
@@ -159,7 +182,7 @@ impl Model {
     }
 
     /// Codes drawn from what is believed of new members, n × d_code.
-    fn sample_codes<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Bound<'py, PyAny>> {
+    fn sample_codes<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Array<'py>> {
         let k = self.0.system.d_code();
         let codes = work::quick(py, || {
             let points = self.0.system.prior().mixture(k)?.sample(n, &mut stream(seed, Stream::PriorCodes));
@@ -173,13 +196,13 @@ impl Model {
     fn generate<'py>(
         &self,
         py: Python<'py>,
-        codes: &Bound<'py, PyAny>,
+        codes: Array<'py>,
         n_time: usize,
-        inputs: Option<&Bound<'py, PyAny>>,
+        inputs: Option<Array<'py>>,
         noise_seed: Option<u64>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Array<'py>> {
         let (codes, inputs) =
-            (signal(codes, "codes")?, inputs.map(|inputs| signal(inputs, "inputs")).transpose()?);
+            (signal(&codes, "codes")?, inputs.map(|inputs| signal(&inputs, "inputs")).transpose()?);
         let inputs = inputs.map(|inputs| prolonged(&inputs, &self.0, n_time));
         let system = &self.0.system;
         let made = work::quick(py, || {
@@ -201,12 +224,12 @@ impl Model {
     fn morph<'py>(
         &self,
         py: Python<'py>,
-        codes: &Bound<'py, PyAny>,
+        codes: Array<'py>,
         n_time: usize,
-        inputs: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+        inputs: Option<Array<'py>>,
+    ) -> PyResult<Array<'py>> {
         let (codes, inputs) =
-            (signal(codes, "codes")?, inputs.map(|inputs| signal(inputs, "inputs")).transpose()?);
+            (signal(&codes, "codes")?, inputs.map(|inputs| signal(&inputs, "inputs")).transpose()?);
         let inputs = inputs.map(|inputs| prolonged(&inputs, &self.0, n_time));
         let made = work::quick(py, || {
             let path = CodePath::new(codes.rows().map(<[f64]>::to_vec).collect())?;
@@ -225,7 +248,7 @@ impl Model {
         style: &str,
         seed: u64,
         threads: Option<usize>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Array<'py>> {
         let family = &family.get().read.family;
         let made = Manner { threads, progress: None }
             .run(py, |_| self.transferred(family, (content, style), seed))?;
@@ -294,7 +317,7 @@ impl Model {
     }
 
     /// Posterior means, or standard deviations, of the codes of the members, n × d_code.
-    fn member_codes<'py>(&self, py: Python<'py>, std_dev: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn member_codes<'py>(&self, py: Python<'py>, std_dev: bool) -> PyResult<Array<'py>> {
         let of = |member: &mtds::Member| {
             if std_dev { member.code_std_dev.clone() } else { member.code_mean.clone() }
         };

@@ -1,6 +1,6 @@
 //! Posteriors of the codes of the sequences of a family: summaries, diagnostics, draws.
 
-use crate::array::array;
+use crate::array::{Array, array};
 use crate::error::Result;
 use crate::family::Family;
 use crate::model::{check_columns, inputs_of, seen};
@@ -56,8 +56,8 @@ pub(crate) fn all(model: &Model, read: &ReadFamily, asked: &Asked, watch: &Watch
         let outputs = seen(family, i, asked.seen)?;
         let given = (&outputs, inputs_of(family, model, i));
         let number = i as u64;
-        let found =
-            model.infer(given, asked.method, asked.draws, stream(asked.seed, Stream::Infer(number)))?;
+        let random = stream(asked.seed, Stream::Infer(number));
+        let found = model.infer_observed(given, asked.method, asked.draws, random, &|| watch.go_on())?;
         let mut random = stream(asked.seed, Stream::InferredDraws(number));
         let misfit = model.misfit(given, &found.posterior)?.size().unwrap_or(f64::NAN);
         let own = part(&found, outputs.n_time(), (model.system.d_code(), asked.draws), &mut random);
@@ -149,19 +149,19 @@ impl Posterior {
     }
 
     /// Means, sequences × d_code.
-    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
         let values: Vec<f64> = self.parts.iter().flat_map(|part| part.mean.clone()).collect();
         array(py, &[self.parts.len(), self.d_code], &values)
     }
 
     /// Standard deviations, sequences × d_code.
-    fn std_dev<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn std_dev<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
         let values: Vec<f64> = self.parts.iter().flat_map(|part| part.std_dev.clone()).collect();
         array(py, &[self.parts.len(), self.d_code], &values)
     }
 
     /// Draws of equal weight of each sequence, chains × draws × d_code.
-    fn draws<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn draws<'py>(&self, py: Python<'py>) -> PyResult<Vec<Array<'py>>> {
         let one = |part: &Part| {
             let per_chain = part.log_weights.len() / part.n_chains;
             array(py, &[part.n_chains, per_chain, self.d_code], &part.draws)
@@ -170,7 +170,7 @@ impl Posterior {
     }
 
     /// Logarithms of the weights that the draws had, chains × draws.
-    fn log_weights<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn log_weights<'py>(&self, py: Python<'py>) -> PyResult<Vec<Array<'py>>> {
         let one = |part: &Part| {
             let per_chain = part.log_weights.len() / part.n_chains;
             array(py, &[part.n_chains, per_chain], &part.log_weights)

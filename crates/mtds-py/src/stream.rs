@@ -2,7 +2,8 @@
 //! of the library's kernels.
 
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -11,11 +12,55 @@ use std::ffi::CStr;
 /// The name that a capsule with a stream has.
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// The batches of anything that has a method `__arrow_c_stream__`.
+/// Batches of streams of one schema, one stream after the other.
+pub(crate) struct Batches {
+    schema: SchemaRef,
+    streams: Vec<RecordBatchStreamReader>,
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some(stream) = self.streams.last_mut() {
+            if let Some(batch) = stream.next() {
+                let of_schema = |batch: &RecordBatch| {
+                    let found = batch.schema();
+                    match found.fields() == self.schema.fields() {
+                        true => Ok(()),
+                        false => Err(ArrowError::SchemaError(format!("parts differ: {found:?}"))),
+                    }
+                };
+                return Some(batch.and_then(|batch| of_schema(&batch).map(|()| batch)));
+            }
+            self.streams.pop();
+        }
+        None
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+/// The batches of the parts of a frame, each anything that has a method `__arrow_c_stream__`.
 ///
 /// # Errors
-/// Whatever that method raises; `TypeError` for a capsule of another kind.
-pub(crate) fn incoming(frame: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
+/// Whatever that method raises; `TypeError` for a capsule of another kind, and for no part.
+pub(crate) fn incoming(parts: &[Bound<'_, PyAny>]) -> PyResult<Batches> {
+    let mut streams = parts.iter().map(stream).collect::<PyResult<Vec<_>>>()?;
+    let Some(first) = streams.first() else {
+        return Err(PyTypeError::new_err("expected one part of a frame or more"));
+    };
+    let schema = first.schema();
+    // They are taken from the end.
+    streams.reverse();
+    Ok(Batches { schema, streams })
+}
+
+fn stream(frame: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let capsule = frame.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast_into::<PyCapsule>().map_err(PyErr::from)?;
     let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();

@@ -11,7 +11,6 @@ use arrow_array::{
 use arrow_schema::{DataType, TimeUnit};
 use mtds_data::{Column, Time, TimeAxis, TimeKind};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
 use std::sync::Arc;
 
 /// Microseconds of a day.
@@ -29,19 +28,17 @@ impl Table {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         // A producer need not follow what a consumer would like best.
         drop(requested_schema);
-        stream::outgoing(py, self.0.clone())
+        Ok(stream::outgoing(py, self.0.clone())?.into_any())
     }
 
     /// Columns by name: arrays of numbers and moments, lists of text.
-    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        for (field, column) in self.0.schema().fields().iter().zip(self.0.columns()) {
-            columns.set_item(field.name(), plain(py, column)?)?;
-        }
-        Ok(columns)
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+        let schema = self.0.schema();
+        let columns = schema.fields().iter().zip(self.0.columns());
+        columns.map(|(field, column)| Ok((field.name().clone(), plain(py, column)?))).collect()
     }
 
     fn __len__(&self) -> usize {
@@ -147,7 +144,7 @@ fn plain<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyAny>>
     match column.data_type() {
         DataType::Float64 => {
             let values = column.as_primitive::<Float64Type>().values();
-            array::array(py, &[values.len()], values)
+            Ok(array::array(py, &[values.len()], values)?.into_pyobject(py)?)
         }
         DataType::Int64 => {
             let values: Vec<i64> = column.as_primitive::<Int64Type>().values().to_vec();

@@ -1,6 +1,6 @@
 //! A sequence that is followed as it comes.
 
-use crate::array::{array, signal};
+use crate::array::{Array, array, signal};
 use crate::error::{Result, data_error};
 use crate::work;
 use mtds::{ModelTracker, Signal};
@@ -20,7 +20,7 @@ struct Followed {
 }
 
 /// Mean, standard deviation, and quantiles by level of a forecast, steps × outputs each.
-type Forecast<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
+type Forecast<'py> = (Array<'py>, Array<'py>, Vec<Array<'py>>);
 
 impl Tracker {
     pub(crate) fn new(tracker: ModelTracker, is_held: bool) -> Self {
@@ -43,11 +43,11 @@ impl Tracker {
     fn observe<'py>(
         &self,
         py: Python<'py>,
-        outputs: &Bound<'py, PyAny>,
-        inputs: Option<&Bound<'py, PyAny>>,
+        outputs: Array<'py>,
+        inputs: Option<Array<'py>>,
     ) -> PyResult<usize> {
         let (outputs, inputs) =
-            (signal(outputs, "outputs")?, inputs.map(|inputs| signal(inputs, "inputs")).transpose()?);
+            (signal(&outputs, "outputs")?, inputs.map(|inputs| signal(&inputs, "inputs")).transpose()?);
         if inputs.as_ref().is_some_and(|inputs| inputs.n_time() != outputs.n_time()) {
             return Err(data_error("expected as many rows of inputs as of outputs".into()));
         }
@@ -83,9 +83,9 @@ impl Tracker {
         py: Python<'py>,
         horizon: usize,
         levels: Vec<f64>,
-        inputs: Option<&Bound<'py, PyAny>>,
+        inputs: Option<Array<'py>>,
     ) -> PyResult<Forecast<'py>> {
-        let inputs = inputs.map(|inputs| signal(inputs, "inputs")).transpose()?;
+        let inputs = inputs.map(|inputs| signal(&inputs, "inputs")).transpose()?;
         let (shape, mean, std_dev, quantiles) = self.with(py, |followed| {
             let inputs = match inputs {
                 None if followed.is_held && !followed.inputs.is_empty() => {

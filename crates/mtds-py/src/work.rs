@@ -8,8 +8,11 @@
 
 use crate::error::{InternalError, Result, setting_error};
 use mtds::Control;
+use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
+use pyo3::type_hint_identifier;
 use std::any::Any;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -51,6 +54,11 @@ impl Watch {
     /// Says how far the work is; whether to go on.
     pub(crate) fn hear(&self, heard: Heard) -> Control {
         *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(heard);
+        self.go_on()
+    }
+
+    /// For work that asks often and has nothing to say.
+    pub(crate) fn go_on(&self) -> Control {
         if self.is_asked_to_stop() { Control::Stop } else { Control::Continue }
     }
 
@@ -68,12 +76,24 @@ impl Watch {
     }
 }
 
+/// Who hears how far the work is; the stub says what it is called with.
+pub(crate) struct Progress<'py>(Bound<'py, PyAny>);
+
+impl<'py> FromPyObject<'_, 'py> for Progress<'py> {
+    type Error = Infallible;
+    const INPUT_TYPE: PyStaticExpr = type_hint_identifier!("pymtds._progress", "Heard");
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> std::result::Result<Self, Infallible> {
+        Ok(Self(object.to_owned()))
+    }
+}
+
 /// How work is done: on how many threads, and who hears of it.
 pub(crate) struct Manner<'a, 'py> {
     /// `None`: all cores.
     pub(crate) threads: Option<usize>,
     /// Called as `progress(stage, done, all, part, parts, bound)`, on the caller's thread.
-    pub(crate) progress: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) progress: Option<&'a Progress<'py>>,
 }
 
 impl Manner<'_, '_> {
@@ -87,7 +107,7 @@ impl Manner<'_, '_> {
         work: impl FnOnce(&Watch) -> Result<T> + Send,
     ) -> PyResult<T> {
         let pool = pool(self.threads)?;
-        let progress = self.progress.map(|progress| progress.clone().unbind());
+        let progress = self.progress.map(|Progress(progress)| progress.clone().unbind());
         let (done, raised) = py.detach(|| waited(&pool, work, progress.as_ref()));
         match (done, raised) {
             (Err(panic), _) => Err(of_panic(&*panic)),

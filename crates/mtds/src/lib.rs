@@ -102,7 +102,8 @@ pub mod parts {
         SharedProcess, SingleTask, SingleTaskFit, Spread, Subspace,
     };
     pub use crate::engine::{
-        CodeScores, Codes, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rollout, Weights,
+        CodeScores, Codes, DeviceName, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rollout,
+        Weights,
     };
     pub use crate::evaluate::baselines::{Learned, OfMembers};
     pub use crate::evaluate::follow::{Following, FollowingEnsemble, Updates};
@@ -112,8 +113,8 @@ pub mod parts {
     pub use crate::infer::{
         AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble,
         EnsembleTracker, Followed, GaussianMixture, KnownCode, LogTarget, MapLaplace, NoiseBelief, Nuts,
-        Proposed, SmoothTarget, Start, Tracker, TrackerState, Whole, adaptive_importance, effective_draws,
-        map_laplace, nuts, split_r_hat,
+        Observer, Proposed, SmoothTarget, Start, Tracker, TrackerState, Whole, adaptive_importance,
+        effective_draws, map_laplace, nuts, nuts_observed, split_r_hat,
     };
     pub use crate::learn::choice::{Beginning, Key, REST, RateRule, Recipe, Topic};
     pub use crate::learn::elbo::LEAST;

@@ -153,7 +153,9 @@ impl Arguments {
             let inputs = observed::inputs_until(family, model, i, steps[i].end);
             let seen = (&outputs, inputs.as_ref());
             let random = [stream(seed, Stream::Infer(i as u64)), stream(seed, Stream::Forecast(i as u64))];
-            let (forecast, inferred) = model.forecast_with(seen, steps[i].len(), method, random)?;
+            let go_on = || interrupt.control();
+            let (forecast, inferred) =
+                model.forecast_observed(seen, steps[i].len(), method, random, &go_on)?;
             let misfit = model.misfit(seen, &inferred.posterior)?;
             let outside = Outside::of(family.sequence(i).id(), misfit);
             Ok((rows(&forecast, read, i, levels)?, outside))

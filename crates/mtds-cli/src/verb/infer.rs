@@ -120,7 +120,8 @@ impl Arguments {
         let one = |i: usize| -> Result<(Table, Option<Table>, Option<Outside>)> {
             let outputs = observed::seen(family, i, self.seen);
             let seen = (&outputs, observed::inputs_of(family, model, i));
-            let found = model.infer(seen, method, n_draws, stream(seed, Stream::Infer(i as u64)))?;
+            let random = stream(seed, Stream::Infer(i as u64));
+            let found = model.infer_observed(seen, method, n_draws, random, &|| interrupt.control())?;
             let id = family.sequence(i).id();
             let misfit = model.misfit(seen, &found.posterior)?;
             let outside = Outside::of(id, misfit);

@@ -5,7 +5,7 @@ use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
 use mtds::parts::Misfit;
-use mtds::{Family, Model, Signal};
+use mtds::{Control, Family, Model, Signal};
 use mtds_data::{ReadFamily, columns_of, prolonged, time_step_of};
 use rayon::prelude::*;
 
@@ -75,7 +75,7 @@ pub(super) fn seen(family: &Family, i: usize, most: Option<usize>) -> Signal {
 }
 
 /// Does `one` for each of `n` sequences on all threads, and hands what came of it to `take`, batch by batch and in
-/// order, so that memory does not grow with `n`.
+/// order, so that memory does not grow with `n`. After an interrupt no sequence is begun.
 ///
 /// # Errors
 /// The first of `one` or `take`; an interrupt.
@@ -88,12 +88,16 @@ pub(super) fn in_batches<T: Send>(
 ) -> Result<()> {
     progress.begin(stage, n as u64);
     for start in (0..n).step_by(BATCH) {
+        let end = n.min(start + BATCH);
+        let batch = (start..end).into_par_iter().with_max_len(1).map(|i| match interrupt.control() {
+            Control::Continue => one(i),
+            Control::Stop => Err(mtds::Error::Stopped.into()),
+        });
+        let batch = batch.collect::<Result<Vec<_>>>();
         if interrupt.is_asked() {
             bail!("interrupted after {start} of {n} sequences; no file was written");
         }
-        let end = n.min(start + BATCH);
-        let batch = (start..end).into_par_iter().with_max_len(1).map(&one);
-        take(batch.collect::<Result<Vec<_>>>()?)?;
+        take(batch?)?;
         progress.advance(end as u64, None);
     }
     progress.end();

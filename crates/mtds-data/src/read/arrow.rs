@@ -8,7 +8,9 @@ use arrow_array::types::{
     Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchReader};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, RecordBatch, RecordBatchReader,
+};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
 use super::ReadFamily;
@@ -55,111 +57,173 @@ fn collect_batch(
     for &at in needed {
         columns[at] = Some(Values::of(batch.column(flat[at])));
     }
-    collector.reserve(batch.num_rows());
-    for index in 0..batch.num_rows() {
-        *row += 1;
-        collector
-            .push(*row, |at| Ok(columns[at].as_ref().map_or(Cell::Empty, |column| column.cell(index))))?;
-    }
+    collector.push_batch(*row + 1, batch.num_rows(), &columns)?;
+    *row += batch.num_rows() as u64;
     Ok(())
 }
 
-/// A column of a batch, its type found out once.
-enum Values<'a> {
-    Integers(&'a PrimitiveArray<Int64Type>),
-    Numbers(&'a PrimitiveArray<Float64Type>),
+/// Some rows of a column, its type found out once.
+pub(super) enum Values<'a> {
+    Integers(PrimitiveArray<Int64Type>),
+    Numbers(PrimitiveArray<Float64Type>),
+    /// Microseconds.
+    Moments(PrimitiveArray<Int64Type>, TimeKind),
     Texts(&'a arrow_array::StringArray),
     LongTexts(&'a arrow_array::LargeStringArray),
     TextViews(&'a arrow_array::StringViewArray),
     /// Codes of the rows, and what they stand for.
-    Coded(&'a dyn Array, Vec<usize>, Box<Values<'a>>),
-    /// Whatever is rarer: converted once, row by row.
-    Converted(Vec<Cell<'static>>),
+    Coded(&'a dyn Array, Box<Values<'a>>),
+    Booleans(&'a BooleanArray),
+    Unsigned(&'a PrimitiveArray<UInt64Type>),
     /// Neither number nor text nor time, by the name of its type.
     Other(&'a dyn Array, String),
+    /// A column that is not there.
+    Nothing,
 }
 
 impl<'a> Values<'a> {
     fn of(array: &'a ArrayRef) -> Self {
         use DataType as T;
-        let integer = |value: i64| Cell::Integer(value);
         match array.data_type() {
-            T::Int64 => Self::Integers(array.as_primitive()),
-            T::Float64 => Self::Numbers(array.as_primitive()),
+            T::Int64 => Self::Integers(array.as_primitive().clone()),
+            T::Float64 => Self::Numbers(array.as_primitive().clone()),
             T::Utf8 => Self::Texts(array.as_string()),
             T::LargeUtf8 => Self::LongTexts(array.as_string()),
             T::Utf8View => Self::TextViews(array.as_string_view()),
             T::Dictionary(..) => {
                 let coded = array.as_any_dictionary();
-                Self::Coded(array, coded.normalized_keys(), Box::new(Self::of(coded.values())))
+                Self::Coded(coded.keys(), Box::new(Self::of(coded.values())))
             }
-            T::Null => Self::Converted(vec![Cell::Empty; array.len()]),
-            T::Boolean => {
-                let values = array.as_boolean().iter();
-                Self::Converted(
-                    values.map(|value| value.map_or(Cell::Empty, |v| integer(i64::from(v)))).collect(),
-                )
-            }
-            T::Int8 => converted::<Int8Type>(array, |value| integer(value.into())),
-            T::Int16 => converted::<Int16Type>(array, |value| integer(value.into())),
-            T::Int32 => converted::<Int32Type>(array, |value| integer(value.into())),
-            T::UInt8 => converted::<UInt8Type>(array, |value| integer(value.into())),
-            T::UInt16 => converted::<UInt16Type>(array, |value| integer(value.into())),
-            T::UInt32 => converted::<UInt32Type>(array, |value| integer(value.into())),
-            T::UInt64 => converted::<UInt64Type>(array, |value| {
-                i64::try_from(value).map_or(Cell::Number(value as f64), integer)
-            }),
-            T::Float16 => converted::<Float16Type>(array, |value| Cell::Number(value.to_f64())),
-            T::Float32 => converted::<Float32Type>(array, |value| Cell::Number(value.into())),
+            T::Null => Self::Nothing,
+            T::Boolean => Self::Booleans(array.as_boolean()),
+            T::Int8 => Self::Integers(array.as_primitive::<Int8Type>().unary(i64::from)),
+            T::Int16 => Self::Integers(array.as_primitive::<Int16Type>().unary(i64::from)),
+            T::Int32 => Self::Integers(array.as_primitive::<Int32Type>().unary(i64::from)),
+            T::UInt8 => Self::Integers(array.as_primitive::<UInt8Type>().unary(i64::from)),
+            T::UInt16 => Self::Integers(array.as_primitive::<UInt16Type>().unary(i64::from)),
+            T::UInt32 => Self::Integers(array.as_primitive::<UInt32Type>().unary(i64::from)),
+            T::UInt64 => Self::Unsigned(array.as_primitive()),
+            T::Float16 => Self::Numbers(array.as_primitive::<Float16Type>().unary(|value| value.to_f64())),
+            T::Float32 => Self::Numbers(array.as_primitive::<Float32Type>().unary(f64::from)),
             T::Decimal128(_, scale) => {
                 let divisor = 10f64.powi(i32::from(*scale));
-                converted::<Decimal128Type>(array, |value| Cell::Number(value as f64 / divisor))
+                Self::Numbers(array.as_primitive::<Decimal128Type>().unary(|value| value as f64 / divisor))
             }
             T::Date32 => {
-                converted::<Date32Type>(array, |days| moment(i64::from(days), (DAY, 1), TimeKind::Date))
+                let days = array.as_primitive::<Date32Type>();
+                Self::Moments(days.unary(|days| i64::from(days).saturating_mul(DAY)), TimeKind::Date)
             }
-            T::Date64 => converted::<Date64Type>(array, |millis| moment(millis, (1000, 1), TimeKind::Date)),
+            T::Date64 => moments::<Date64Type>(array, (1000, 1), TimeKind::Date),
             T::Timestamp(unit, zone) => stamps(array, unit, zone.is_some()),
             other => Self::Other(array, format!("a value of type {other}")),
         }
     }
 
-    fn cell(&self, index: usize) -> Cell<'_> {
+    /// The value of a row.
+    pub(super) fn cell(&self, index: usize) -> Cell<'_> {
         match self {
             Self::Integers(array) if array.is_valid(index) => Cell::Integer(array.value(index)),
             Self::Numbers(array) if array.is_valid(index) => Cell::Number(array.value(index)),
+            Self::Moments(array, kind) if array.is_valid(index) => {
+                Cell::Time(Time::Micros(array.value(index)), *kind)
+            }
             Self::Texts(array) if array.is_valid(index) => Cell::Text(array.value(index)),
             Self::LongTexts(array) if array.is_valid(index) => Cell::Text(array.value(index)),
             Self::TextViews(array) if array.is_valid(index) => Cell::Text(array.value(index)),
-            Self::Coded(array, codes, values) if array.is_valid(index) => values.cell(codes[index]),
-            Self::Converted(cells) => cells[index],
+            Self::Coded(codes, values) if codes.is_valid(index) => values.cell(code(*codes, index)),
+            Self::Booleans(array) if array.is_valid(index) => Cell::Integer(array.value(index).into()),
+            Self::Unsigned(array) if array.is_valid(index) => {
+                let value = array.value(index);
+                i64::try_from(value).map_or(Cell::Number(value as f64), Cell::Integer)
+            }
             Self::Other(array, name) if array.is_valid(index) => Cell::Text(name),
             _ => Cell::Empty,
         }
     }
+
+    /// The first row after `start`, up to `n`, that holds something else, or might: long tables repeat the names of sequences.
+    pub(super) fn run_end(&self, start: usize, n: usize) -> usize {
+        let end = |is_same: &dyn Fn(usize) -> bool| (start + 1..n).find(|&row| !is_same(row)).unwrap_or(n);
+        match self {
+            Self::Integers(array) if array.null_count() == 0 => {
+                let values = array.values();
+                let first = values[start];
+                after(&values[start..n], |value| *value == first) + start
+            }
+            Self::TextViews(array) if array.null_count() == 0 => {
+                let views = array.views();
+                let (first, text) = (views[start], array.value(start));
+                let mut end = start;
+                // Views that differ may be of equal texts that are stored twice.
+                while end < n && array.value(end) == text {
+                    end = end + after(&views[end..n], |view| *view == first).max(1);
+                }
+                end
+            }
+            Self::Coded(codes, _) if codes.null_count() == 0 => other_code(*codes, start, n),
+            Self::Texts(array) if array.null_count() == 0 => {
+                let text = array.value(start);
+                end(&|row| array.value(row) == text)
+            }
+            Self::LongTexts(array) if array.null_count() == 0 => {
+                let text = array.value(start);
+                end(&|row| array.value(row) == text)
+            }
+            _ => start + 1,
+        }
+    }
 }
 
-fn converted<'a, T: arrow_array::ArrowPrimitiveType>(
+/// What comes of codes, whatever their type.
+macro_rules! of_codes {
+    ($codes:expr, $values:ident => $found:expr, $($variant:ident $kind:ident),*) => {
+        match $codes.data_type() {
+            $(DataType::$variant => {
+                let $values = $codes.as_primitive::<$kind>().values();
+                $found
+            })*
+            other => unreachable!("codes of type {other}"),
+        }
+    };
+    ($codes:expr, $values:ident => $found:expr) => {
+        of_codes!($codes, $values => $found, Int8 Int8Type, Int16 Int16Type, Int32 Int32Type, Int64 Int64Type,
+            UInt8 UInt8Type, UInt16 UInt16Type, UInt32 UInt32Type, UInt64 UInt64Type)
+    };
+}
+
+/// The code of a row.
+fn code(codes: &dyn Array, row: usize) -> usize {
+    of_codes!(codes, values => values[row] as usize)
+}
+
+/// The first row after `start`, up to `n`, with another code.
+fn other_code(codes: &dyn Array, start: usize, n: usize) -> usize {
+    of_codes!(codes, values => start + after(&values[start..n], |code| *code == values[start]))
+}
+
+/// How many of the first values are as wanted.
+fn after<T>(values: &[T], is_wanted: impl Fn(&T) -> bool) -> usize {
+    values.iter().position(|value| !is_wanted(value)).unwrap_or(values.len())
+}
+
+/// Moments, `value · numerator / denominator` microseconds.
+fn moments<'a, T: ArrowPrimitiveType<Native = i64>>(
     array: &'a ArrayRef,
-    cell: impl Fn(T::Native) -> Cell<'static>,
+    (numerator, denominator): (i64, i64),
+    kind: TimeKind,
 ) -> Values<'a> {
-    let values = array.as_primitive::<T>().iter();
-    Values::Converted(values.map(|value| value.map_or(Cell::Empty, &cell)).collect())
+    let micros = |value: i64| value.saturating_mul(numerator).div_euclid(denominator);
+    Values::Moments(array.as_primitive::<T>().unary(micros), kind)
 }
 
 fn stamps<'a>(array: &'a ArrayRef, unit: &TimeUnit, has_zone: bool) -> Values<'a> {
     let kind = if has_zone { TimeKind::UtcDateTime } else { TimeKind::DateTime };
     match unit {
-        TimeUnit::Second => converted::<TimestampSecondType>(array, |t| moment(t, (1_000_000, 1), kind)),
-        TimeUnit::Millisecond => converted::<TimestampMillisecondType>(array, |t| moment(t, (1000, 1), kind)),
-        TimeUnit::Microsecond => converted::<TimestampMicrosecondType>(array, |t| moment(t, (1, 1), kind)),
-        TimeUnit::Nanosecond => converted::<TimestampNanosecondType>(array, |t| moment(t, (1, 1000), kind)),
+        TimeUnit::Second => moments::<TimestampSecondType>(array, (1_000_000, 1), kind),
+        TimeUnit::Millisecond => moments::<TimestampMillisecondType>(array, (1000, 1), kind),
+        TimeUnit::Microsecond => moments::<TimestampMicrosecondType>(array, (1, 1), kind),
+        TimeUnit::Nanosecond => moments::<TimestampNanosecondType>(array, (1, 1000), kind),
     }
-}
-
-/// `value · numerator / denominator` microseconds.
-fn moment(value: i64, (numerator, denominator): (i64, i64), kind: TimeKind) -> Cell<'static> {
-    Cell::Time(Time::Micros(value.saturating_mul(numerator).div_euclid(denominator)), kind)
 }
 
 fn broken(name: &Path, error: &ArrowError) -> Error {

@@ -167,11 +167,30 @@ impl Used {
 /// The values of some columns of an entry.
 pub(crate) fn values<'d>(
     data: &'d Collector<'_>,
-    entry: u32,
+    entry: usize,
     columns: &'d [usize],
 ) -> impl Iterator<Item = f64> + 'd {
-    let row = &data.values[entry as usize * data.roles.values.len()..];
-    columns.iter().map(move |&column| row[column])
+    columns.iter().map(move |&column| data.values[column].get(entry))
+}
+
+/// The values of some columns, entry by entry.
+fn table(data: &Collector<'_>, ordered: &Ordered, i: usize, columns: &[usize]) -> Vec<f64> {
+    if let (&[column], Some(entries)) = (columns, ordered.in_one_piece(i)) {
+        return data.values[column].to_vec(entries);
+    }
+    let width = columns.len();
+    let mut table = vec![0.0; ordered.places(i).len() * width];
+    for (c, &column) in columns.iter().enumerate() {
+        let to = table[c..].iter_mut().step_by(width);
+        match ordered.in_one_piece(i) {
+            Some(entries) => {
+                let found = data.values[column].slices(entries).flatten();
+                to.zip(found).for_each(|(to, &value)| *to = value);
+            }
+            None => to.zip(ordered.entries(i)).for_each(|(to, entry)| *to = data.values[column].get(entry)),
+        }
+    }
+    table
 }
 
 /// The rows of sequence `i` at their places; rows that share one are averaged, and steps between them are missing.
@@ -183,28 +202,32 @@ fn on_grid(
     i: usize,
     notes: &mut Vec<Note>,
 ) -> Steps {
-    let entries = ordered.entries(i);
-    let start = data.times.get(entries[0] as usize);
+    let start = data.times.get(ordered.entry(ordered.bounds[i]));
     let Some(places) = grid.places(ordered, i) else {
-        let all = |columns| entries.iter().flat_map(|&entry| values(data, entry, columns)).collect();
+        let all = |columns| table(data, ordered, i, columns);
         let (outputs, inputs) = (all(&used.outputs), all(&used.inputs));
-        return Steps { start, n_time: entries.len(), outputs, inputs };
+        return Steps { start, n_time: ordered.places(i).len(), outputs, inputs };
     };
     if grid.gaps == Gaps::EachTold {
-        notes.extend(gaps(data, entries, places));
+        notes.extend(gaps(data, ordered, i, places));
     }
     let n_time = places[places.len() - 1] + 1;
-    let outputs = means(data, entries, places, &used.outputs);
-    let inputs = means(data, entries, places, &used.inputs);
+    let all = |columns| means(data, ordered.entries(i), places, columns);
+    let (outputs, inputs) = (all(&used.outputs), all(&used.inputs));
     Steps { start, n_time, outputs, inputs }
 }
 
 /// The mean of what is known of each column at each place, NaN where nothing is.
-fn means(data: &Collector<'_>, entries: &[u32], places: &[usize], columns: &[usize]) -> Vec<f64> {
+fn means(
+    data: &Collector<'_>,
+    entries: impl Iterator<Item = usize>,
+    places: &[usize],
+    columns: &[usize],
+) -> Vec<f64> {
     let width = columns.len();
     let mut table = vec![f64::NAN; (places[places.len() - 1] + 1) * width];
     let mut counts: (usize, Vec<u32>) = (usize::MAX, vec![0; width]);
-    for (&entry, &place) in entries.iter().zip(places) {
+    for (entry, &place) in entries.zip(places) {
         if counts.0 != place {
             counts.0 = place;
             counts.1.fill(0);
@@ -219,12 +242,12 @@ fn means(data: &Collector<'_>, entries: &[u32], places: &[usize], columns: &[usi
 }
 
 /// The gaps of one sequence, if it has any.
-fn gaps(data: &Collector<'_>, entries: &[u32], places: &[usize]) -> Option<Note> {
+fn gaps(data: &Collector<'_>, ordered: &Ordered, i: usize, places: &[usize]) -> Option<Note> {
     let mut gaps = (1..places.len()).filter(|&j| places[j] > places[j - 1] + 1);
     let first = gaps.next()?;
-    let series = data.series[data.series_of[entries[0] as usize] as usize].id.clone();
-    let before_row = data.rows[entries[first - 1] as usize];
-    let after_row = data.rows[entries[first] as usize];
+    let series = data.series[i].id.clone();
+    let row = |k: usize| data.rows.get(ordered.entry(ordered.bounds[i] + k));
+    let (before_row, after_row) = (row(first - 1), row(first));
     let n_steps = places[places.len() - 1] + 1 - places.len();
     Some(Note::Gaps { series, n_gaps: 1 + gaps.count(), n_steps, before_row, after_row })
 }

@@ -9,7 +9,7 @@
 
 use mtds::parts::Attribute;
 
-use super::assemble::{Steps, Used, values};
+use super::assemble::{Steps, Used};
 use super::collect::{Collector, Content};
 use super::options::ReadOptions;
 use crate::note::Note;
@@ -86,9 +86,8 @@ pub(crate) fn find(
 /// Whether a column of numbers never changes within a sequence, though some have several rows, and is not the same for all.
 pub(crate) fn differs_between_only(data: &Collector<'_>, column: usize) -> bool {
     let mut of_series: Vec<Option<f64>> = vec![None; data.series.len()];
-    for entry in 0..data.rows.len() {
-        let value = values(data, entry as u32, &[column]).next().unwrap_or(f64::NAN);
-        let known = &mut of_series[data.series_of[entry] as usize];
+    for (value, series) in data.values[column].iter().zip(data.series_of.each()) {
+        let known = &mut of_series[series];
         match known {
             _ if value.is_nan() => {}
             Some(known) if *known != value => return false,
@@ -105,9 +104,8 @@ pub(crate) fn differs_between_only(data: &Collector<'_>, column: usize) -> bool 
 fn per_series(data: &Collector<'_>, column: usize) -> Result<Vec<f64>> {
     let name = &data.roles.values[column].name;
     let mut found: Vec<Option<(f64, u64)>> = vec![None; data.series.len()];
-    for entry in 0..data.rows.len() {
-        let value = values(data, entry as u32, &[column]).next().unwrap_or(f64::NAN);
-        let (i, row) = (data.series_of[entry] as usize, data.rows[entry]);
+    for (entry, (value, i)) in data.values[column].iter().zip(data.series_of.each()).enumerate() {
+        let row = data.rows.get(entry);
         match found[i] {
             _ if value.is_nan() => {}
             None => found[i] = Some((value, row)),

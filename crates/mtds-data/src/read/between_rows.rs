@@ -5,7 +5,7 @@
 //! dose would be given again at every step until the next row. Which inputs are pulses is found out when a model is learned, and
 //! stays with it: a new member may have too few rows to tell.
 
-use super::assemble::{Steps, Used, values};
+use super::assemble::{Steps, Used};
 use super::collect::Collector;
 use super::options::ReadOptions;
 use super::order::Ordered;
@@ -32,8 +32,8 @@ fn comes_in_pulses(data: &Collector<'_>, ordered: &Ordered, column: usize) -> bo
     let (mut n_pulses, mut n_rows) = (0, 0);
     for i in 0..data.series.len() {
         let mut was_pulse = false;
-        for &entry in ordered.entries(i) {
-            let is_pulse = values(data, entry, &[column]).next().is_some_and(|value| value != 0.0);
+        for entry in ordered.entries(i) {
+            let is_pulse = data.values[column].get(entry) != 0.0;
             if was_pulse && is_pulse {
                 return false;
             }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::cell::{Cell, Value};
+use super::entries::{Rows, Runs};
+use super::numbers::Numbers;
 use super::options::ReadOptions;
 use super::roles::{Role, Roles};
 use crate::problem::{Place, Problem};
@@ -19,11 +21,11 @@ pub(crate) struct Collector<'a> {
     /// Times, all of one kind.
     pub times: Times,
     /// The row of the file that each entry comes from.
-    pub rows: Vec<u64>,
+    pub rows: Rows,
     /// The sequence of each entry.
-    pub series_of: Vec<u32>,
-    /// Values, entry by entry, `n_entries × roles.values.len()`; NaN where missing.
-    pub values: Vec<f64>,
+    pub series_of: Runs,
+    /// Values, column by column, a number per entry; NaN where missing.
+    pub values: Vec<Numbers<f64>>,
     /// What is known about the content of each value column.
     pub contents: Vec<Content>,
     /// The categories of each value column, in order of appearance; a value is the number of one.
@@ -58,14 +60,14 @@ pub(crate) enum Content {
 }
 
 /// Times of one kind; integers serve dates, too, as microseconds.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Times {
     /// The kind, from the first time on.
     pub kind: Option<TimeKind>,
     /// For all kinds but numbers.
-    pub integers: Vec<i64>,
+    pub integers: Numbers<i64>,
     /// For numbers.
-    pub numbers: Vec<f64>,
+    pub numbers: Numbers<f64>,
 }
 
 impl<'a> Collector<'a> {
@@ -85,23 +87,14 @@ impl<'a> Collector<'a> {
             roles,
             series: Vec::new(),
             times: Times::default(),
-            rows: Vec::new(),
-            series_of: Vec::new(),
-            values: Vec::new(),
+            rows: Rows::default(),
+            series_of: Runs::default(),
+            values: (0..n_values).map(|_| Numbers::default()).collect(),
             contents,
             levels: vec![vec![]; n_values],
             missing: vec![None; n_values],
             by_id: HashMap::new(),
         })
-    }
-
-    /// Makes room for rows that are about to come.
-    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
-    pub fn reserve(&mut self, n_rows: usize) {
-        self.rows.reserve(n_rows);
-        self.series_of.reserve(n_rows);
-        self.values.reserve(n_rows * self.roles.values.len());
-        self.times.integers.reserve(if self.times.kind == Some(TimeKind::Number) { 0 } else { n_rows });
     }
 
     /// Takes in a row; `cell(position)` gives its values.
@@ -117,22 +110,22 @@ impl<'a> Collector<'a> {
         for column in 0..self.roles.values.len() {
             let found = cell(self.roles.values[column].position)?;
             let value = self.value(row, column, found)?;
-            self.values.push(value);
+            self.values[column].push(value);
         }
         self.rows.push(row);
-        self.series_of.push(series);
+        self.series_of.push(series, 1);
         self.series[series as usize].n_rows += 1;
         Ok(())
     }
 
     /// The number of the sequence with this name, a new one if need be.
-    fn find_series(&mut self, row: u64, cell: Cell<'_>) -> Result<u32> {
+    pub(super) fn find_series(&mut self, row: u64, cell: Cell<'_>) -> Result<u32> {
         if cell.is_empty() {
             return Err(self.error(row, self.roles.series, Problem::MissingSeries));
         }
         cell.with_text(|id| {
             // Files are mostly sorted by sequence, so the one before is mostly right.
-            if let Some(&last) = self.series_of.last()
+            if let Some(last) = self.series_of.last()
                 && self.series[last as usize].id == id
             {
                 return Ok(last);
@@ -147,13 +140,13 @@ impl<'a> Collector<'a> {
         })
     }
 
-    fn push_time(&mut self, row: u64, cell: Cell<'_>) -> Result<()> {
+    pub(super) fn push_time(&mut self, row: u64, cell: Cell<'_>) -> Result<()> {
         let Some((time, kind)) = cell.time() else {
             return Err(self.error(row, self.roles.time, Problem::BadTime { found: cell.shown() }));
         };
         let known = self.times.kind.unwrap_or(kind);
         let Some(common) = known.common(kind) else {
-            let first_row = self.rows.first().copied().unwrap_or(row);
+            let first_row = if self.rows.is_empty() { row } else { self.rows.get(0) };
             let found = format!("{}, `{}`", kind.describe(), cell.shown());
             let problem = Problem::MixedTimes { expected: known.describe(), first_row, found };
             return Err(self.error(row, self.roles.time, problem));
@@ -163,7 +156,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Labels must agree; rows may leave them out.
-    fn take_label(&mut self, row: u64, series: u32, cell: Cell<'_>) -> Result<()> {
+    pub(super) fn take_label(&mut self, row: u64, series: u32, cell: Cell<'_>) -> Result<()> {
         if cell.is_empty() {
             return Ok(());
         }
@@ -186,7 +179,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The number in a cell, NaN where it is missing or its column is not of numbers.
-    fn value(&mut self, row: u64, column: usize, cell: Cell<'_>) -> Result<f64> {
+    pub(super) fn value(&mut self, row: u64, column: usize, cell: Cell<'_>) -> Result<f64> {
         if matches!(self.contents[column], Content::Else { .. }) {
             return Ok(f64::NAN);
         }
@@ -256,7 +249,8 @@ impl Times {
     /// Adds a time of a kind that `kind` can hold; earlier ones become of that kind.
     fn push(&mut self, time: Time, kind: TimeKind) {
         if kind == TimeKind::Number && self.kind == Some(TimeKind::Integer) {
-            self.numbers = self.integers.drain(..).map(|time| time as f64).collect();
+            let integers = std::mem::take(&mut self.integers);
+            self.numbers.extend(integers.iter().map(|time| time as f64));
         }
         self.kind = Some(kind);
         match time {
@@ -269,9 +263,9 @@ impl Times {
     /// The time of an entry.
     pub fn get(&self, entry: usize) -> Time {
         match self.kind {
-            Some(TimeKind::Number) => Time::Number(self.numbers[entry]),
-            Some(TimeKind::Integer) | None => Time::Integer(self.integers[entry]),
-            Some(_) => Time::Micros(self.integers[entry]),
+            Some(TimeKind::Number) => Time::Number(self.numbers.get(entry)),
+            Some(TimeKind::Integer) | None => Time::Integer(self.integers.get(entry)),
+            Some(_) => Time::Micros(self.integers.get(entry)),
         }
     }
 

@@ -55,13 +55,13 @@ pub struct Moves {
 impl Nearest {
     /// Puts every row to its nearest step.
     pub fn new(data: &Collector<'_>, ordered: &Ordered, step: f64) -> Self {
-        let mut counts = vec![0; ordered.entries.len()];
+        let mut counts = vec![0; ordered.len()];
         let mut moves = Moves { n_rows: counts.len(), ..Moves::default() };
         let mut moved = 0.0;
         for bounds in ordered.bounds.windows(2).filter(|bounds| bounds[0] < bounds[1]) {
             let mut before = 0;
             for j in bounds[0] + 1..bounds[1] {
-                let place = since(data, ordered.entries[bounds[0]], ordered.entries[j]) / step;
+                let place = since(data, ordered.entry(bounds[0]), ordered.entry(j)) / step;
                 let nearest = place.round();
                 let off = (place - nearest).abs();
                 // Decimals such as 0.1 are no binary numbers: that is rounding, not a row off its step.
@@ -84,8 +84,8 @@ impl Nearest {
     }
 }
 
-fn since(data: &Collector<'_>, first: u32, later: u32) -> f64 {
-    match (data.times.get(first as usize), data.times.get(later as usize)) {
+fn since(data: &Collector<'_>, first: usize, later: usize) -> f64 {
+    match (data.times.get(first), data.times.get(later)) {
         (Time::Number(first), Time::Number(later)) => later - first,
         (Time::Integer(first) | Time::Micros(first), Time::Integer(later) | Time::Micros(later)) => {
             (i128::from(later) - i128::from(first)) as f64

@@ -7,12 +7,16 @@
 mod arrow;
 mod assemble;
 mod attributes;
+#[cfg(feature = "arrow")]
+mod batch;
 mod between_rows;
 mod cell;
 mod collect;
 mod csv;
+mod entries;
 mod irregular;
 mod json_lines;
+mod numbers;
 mod options;
 mod order;
 #[cfg(feature = "parquet")]

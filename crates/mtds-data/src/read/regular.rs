@@ -44,7 +44,7 @@ pub(crate) struct Grid {
 enum Places {
     /// One after the other.
     InARow,
-    /// Here, by the entries of [`Ordered::entries`].
+    /// Here, by the places of [`Ordered`].
     At(Vec<usize>),
 }
 
@@ -196,11 +196,16 @@ fn without_gaps(data: &Collector<'_>, ordered: &Ordered, kind: TimeKind) -> Opti
         return None;
     }
     let difference = |j: usize| {
-        let (before, entry) = (ordered.entries[j - 1] as usize, ordered.entries[j] as usize);
-        data.times.integers[entry].saturating_sub(data.times.integers[before])
+        let (before, entry) = (ordered.entry(j - 1), ordered.entry(j));
+        data.times.integers.get(entry).saturating_sub(data.times.integers.get(before))
     };
     let step = inner_places(ordered).next().map(difference).filter(|step| *step > 0)?;
-    let is_whole = inner_places(ordered).all(|j| difference(j) == step);
+    let is_whole = (0..data.series.len()).all(|i| match ordered.in_one_piece(i) {
+        Some(entries) => {
+            data.times.integers.all_pairs(entries, |before, time| time.saturating_sub(before) == step)
+        }
+        None => ordered.places(i).skip(1).all(|j| difference(j) == step),
+    });
     match kind {
         _ if !is_whole => None,
         TimeKind::Integer => Some(Step::Integer(step)),
@@ -218,7 +223,7 @@ fn guess(kind: TimeKind) -> Step {
 
 /// Integers and dates: whole months, whole steps, or nearly whole steps.
 fn exact(data: &Collector<'_>, ordered: &Ordered, kind: TimeKind) -> std::result::Result<Steps, Misfit> {
-    let differences = integer_differences(ordered, |entry| data.times.integers[entry]);
+    let differences = integer_differences(ordered, |entry| data.times.integers.get(entry));
     let whole = whole_steps(ordered, &differences);
     let may_be_months = whole.as_ref().is_none_or(|(step, _)| *step >= SHORTEST_MONTH);
     if kind != TimeKind::Integer
@@ -235,9 +240,9 @@ fn exact(data: &Collector<'_>, ordered: &Ordered, kind: TimeKind) -> std::result
 
 /// The first entry of each sequence has difference 0; differences beyond the largest number stop there.
 fn integer_differences(ordered: &Ordered, time: impl Fn(usize) -> i64) -> Vec<i64> {
-    let mut differences = vec![0; ordered.entries.len()];
+    let mut differences = vec![0; ordered.len()];
     for j in inner_places(ordered) {
-        let (before, entry) = (ordered.entries[j - 1] as usize, ordered.entries[j] as usize);
+        let (before, entry) = (ordered.entry(j - 1), ordered.entry(j));
         differences[j] = time(entry).saturating_sub(time(before));
     }
     differences
@@ -260,15 +265,18 @@ pub(crate) fn inner_places(ordered: &Ordered) -> impl Iterator<Item = usize> {
 
 /// Dates that keep the day of the month of their first, where that month has it, or are all the last of one.
 fn months(data: &Collector<'_>, ordered: &Ordered) -> Option<(Step, Vec<u64>)> {
-    let moments: Vec<_> = data.times.integers.iter().map(|&time| in_month(time)).collect();
+    let moments: Vec<_> = data.times.integers.iter().map(in_month).collect();
     let is_end = moments.iter().all(|moment| moment.within == moment.length - DAY);
-    let keeps_day = |first: u32, later: u32| {
-        let (first, later) = (&moments[first as usize], &moments[later as usize]);
+    let keeps_day = |first: usize, later: usize| {
+        let (first, later) = (&moments[first], &moments[later]);
         let day = (first.within / DAY).min(later.length / DAY - 1);
         later.within == day * DAY + first.within % DAY
     };
-    let keeps_days = |entries: &[u32]| entries.iter().all(|&entry| keeps_day(entries[0], entry));
-    let same_day = (0..data.series.len()).all(|i| keeps_days(ordered.entries(i)));
+    let keeps_days = |i: usize| {
+        let first = ordered.entry(ordered.bounds[i]);
+        ordered.entries(i).all(|entry| keeps_day(first, entry))
+    };
+    let same_day = (0..data.series.len()).all(keeps_days);
     if !(is_end || same_day) {
         return None;
     }
@@ -311,13 +319,13 @@ fn typical(differences: &mut [f64]) -> f64 {
 
 impl Differences {
     pub fn new(data: &Collector<'_>, ordered: &Ordered) -> Self {
-        let time = |entry: u32| match data.times.get(entry as usize) {
+        let time = |entry: usize| match data.times.get(entry) {
             Time::Number(time) => time,
             Time::Integer(time) | Time::Micros(time) => time as f64,
         };
-        let mut differences = vec![0.0; ordered.entries.len()];
+        let mut differences = vec![0.0; ordered.len()];
         for j in inner_places(ordered) {
-            differences[j] = time(ordered.entries[j]) - time(ordered.entries[j - 1]);
+            differences[j] = time(ordered.entry(j)) - time(ordered.entry(j - 1));
         }
         Self(differences)
     }
@@ -337,15 +345,19 @@ pub(crate) fn simplest(value: f64) -> f64 {
 
 impl Misfit {
     fn error(&self, data: &Collector<'_>, ordered: &Ordered) -> Error {
-        let entries = (ordered.entries[self.at - 1] as usize, ordered.entries[self.at] as usize);
+        let entries = (ordered.entry(self.at - 1), ordered.entry(self.at));
         let duration = |size: f64| step_of(data.times.kind.unwrap_or(TimeKind::Integer), size).to_string();
         let problem = Problem::Irregular {
-            series: data.series[data.series_of[entries.1] as usize].id.clone(),
+            series: data.series[data.series_of.get(entries.1)].id.clone(),
             expected: duration(self.typical),
             found: duration(self.found),
-            before_row: data.rows[entries.0],
+            before_row: data.rows.get(entries.0),
         };
-        Error::data(data.file, Place::cell(data.rows[entries.1], &data.roles.names[data.roles.time]), problem)
+        Error::data(
+            data.file,
+            Place::cell(data.rows.get(entries.1), &data.roles.names[data.roles.time]),
+            problem,
+        )
     }
 }
 
@@ -366,11 +378,11 @@ fn check_gaps(data: &Collector<'_>, ordered: &Ordered, counts: &[u64]) -> Result
 }
 
 fn huge_gap(data: &Collector<'_>, ordered: &Ordered, j: usize, count: u64) -> Error {
-    let entries = (ordered.entries[j - 1] as usize, ordered.entries[j] as usize);
+    let entries = (ordered.entry(j - 1), ordered.entry(j));
     let problem = Problem::HugeGap {
-        series: data.series[data.series_of[entries.1] as usize].id.clone(),
+        series: data.series[data.series_of.get(entries.1)].id.clone(),
         n_steps: count - 1,
-        before_row: data.rows[entries.0],
+        before_row: data.rows.get(entries.0),
     };
-    Error::data(data.file, Place::cell(data.rows[entries.1], &data.roles.names[data.roles.time]), problem)
+    Error::data(data.file, Place::cell(data.rows.get(entries.1), &data.roles.names[data.roles.time]), problem)
 }

@@ -27,7 +27,7 @@ const MOST_STEPS: (f64, f64) = (1000.0, 1e6);
 /// One column or several of one sequence, at its places.
 struct Placed<'d> {
     data: &'d Collector<'d>,
-    entries: &'d [u32],
+    entries: Vec<usize>,
     /// Place of each entry, in steps, ascending.
     places: Vec<f64>,
     n_time: usize,
@@ -48,9 +48,9 @@ pub(crate) fn resample(
         |why: &str| data_error(data, Problem::Resample { step: resample.step.to_string(), why: why.into() });
     let step = fitting_step(data, resample.step).map_err(|why| refuse(&why))?;
     let starts: Vec<Time> =
-        (0..data.series.len()).map(|i| start(data, ordered.entries(i)[0], step)).collect();
+        (0..data.series.len()).map(|i| start(data, ordered.entry(ordered.bounds[i]), step)).collect();
     let places: Vec<Vec<f64>> = (0..data.series.len())
-        .map(|i| ordered.entries(i).iter().map(|&entry| place(data, entry, starts[i], step)).collect())
+        .map(|i| ordered.entries(i).map(|entry| place(data, entry, starts[i], step)).collect())
         .collect();
     let total: f64 = places.iter().map(|places| places[places.len() - 1] + 1.0).sum();
     if total.is_nan() || total > MOST_STEPS.0 * data.rows.len() as f64 + MOST_STEPS.1 {
@@ -58,7 +58,7 @@ pub(crate) fn resample(
     }
     let near = NEAR * typical_distance(&places).max(1.0);
     let all = places.into_iter().zip(starts).enumerate().map(|(i, (places, start))| {
-        let entries = ordered.entries(i);
+        let entries = ordered.entries(i).collect();
         let n_time = places[places.len() - 1] as usize + 1;
         let placed = Placed { data, entries, places, n_time };
         let (outputs, inputs) = match resample.method {
@@ -99,8 +99,8 @@ fn fitting_step(data: &Collector<'_>, step: Step) -> std::result::Result<Step, S
 }
 
 /// The first step of a sequence whose first row is `entry`.
-fn start(data: &Collector<'_>, entry: u32, step: Step) -> Time {
-    match (data.times.get(entry as usize), step) {
+fn start(data: &Collector<'_>, entry: usize, step: Step) -> Time {
+    match (data.times.get(entry), step) {
         (Time::Micros(time), Step::Months(_)) => Time::Micros(month_start(in_month(time).month)),
         (Time::Integer(time), Step::Number(_)) => Time::Number(time as f64),
         (time, _) => time,
@@ -108,8 +108,8 @@ fn start(data: &Collector<'_>, entry: u32, step: Step) -> Time {
 }
 
 /// Steps from `start` to an entry.
-fn place(data: &Collector<'_>, entry: u32, start: Time, step: Step) -> f64 {
-    match (data.times.get(entry as usize), start, step) {
+fn place(data: &Collector<'_>, entry: usize, start: Time, step: Step) -> f64 {
+    match (data.times.get(entry), start, step) {
         (Time::Micros(time), Time::Micros(start), Step::Months(step)) => {
             (in_months(time) - in_months(start)) / step as f64
         }

@@ -21,6 +21,7 @@ mod codes;
 pub(crate) mod cpu;
 mod cuda;
 mod device;
+mod device_name;
 mod own;
 mod precision;
 pub(crate) mod resident;
@@ -30,6 +31,7 @@ use std::fmt::Debug;
 
 pub use codes::Codes;
 pub use device::{Device, Products};
+pub use device_name::DeviceName;
 pub use own::{Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, normalised};
 pub use precision::Precision;
 pub use scores::CodeScores;

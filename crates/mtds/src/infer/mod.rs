@@ -52,7 +52,7 @@ pub use known::KnownCode;
 pub(crate) use map::best_climbs;
 pub use map::{MapLaplace, map_laplace};
 pub use mixture::GaussianMixture;
-pub use nuts::{ChainReport, Nuts, effective_draws, nuts, split_r_hat};
+pub use nuts::{ChainReport, Nuts, Observer, effective_draws, nuts, nuts_observed, split_r_hat};
 pub use online::{Online, Tracker};
 pub use pareto::pareto_shape;
 pub use points::Points;

@@ -7,7 +7,7 @@ use super::infer::{Inferred, Under};
 use super::{Companion, Follower, FollowingModel, Member, Model, ModelTracker};
 use crate::evaluate::{Evaluated, Origins, evaluate};
 use crate::family::{Family, Sequence, Signal};
-use crate::infer::{Candidate, Ensemble, Method, Online};
+use crate::infer::{Candidate, Ensemble, Method, Observer, Online};
 use crate::learn::Control;
 use crate::predict::{CodePath, Forecast, MAX_DRAWS, Surprise};
 use crate::random::{Random, Stream, stream};
@@ -45,11 +45,26 @@ impl Model {
         (outputs, inputs): (&Signal, Option<&Signal>),
         horizon: usize,
         method: Method,
+        random: [Random; 2],
+    ) -> Result<(Forecast, Inferred)> {
+        self.forecast_observed((outputs, inputs), horizon, method, random, &|| Control::Continue)
+    }
+
+    /// [`Model::forecast_with`] that ends when `observe` says so, as [`Model::infer_observed`] does.
+    ///
+    /// # Errors
+    /// As [`Model::forecast_with`]; [`Error::Stopped`].
+    pub fn forecast_observed(
+        &self,
+        (outputs, inputs): (&Signal, Option<&Signal>),
+        horizon: usize,
+        method: Method,
         [of_posterior, mut of_forecast]: [Random; 2],
+        observe: &Observer<'_>,
     ) -> Result<(Forecast, Inferred)> {
         let given = (outputs, inputs);
         let one = |of: Under<'_>, posterior: Random, mut forecast: Random| {
-            let inferred = self.infer_under(of, given, method, MAX_DRAWS, posterior)?;
+            let inferred = self.infer_under(of, given, method, MAX_DRAWS, (posterior, observe))?;
             let ahead = of.system.forecast(&inferred.posterior, outputs, inputs, horizon, &mut forecast)?;
             Ok((ahead, inferred))
         };

@@ -2,7 +2,10 @@
 
 use super::Model;
 use crate::family::Signal;
-use crate::infer::{CodeTarget, MapLaplace, Method, NoiseBelief, Nuts, Online, Posterior, Proposed, nuts};
+use crate::infer::{
+    CodeTarget, MapLaplace, Method, NoiseBelief, Nuts, Observer, Online, Posterior, Proposed, nuts_observed,
+};
+use crate::learn::Control;
 use crate::random::Random;
 use crate::system::System;
 use crate::{Error, Result};
@@ -39,7 +42,22 @@ impl Model {
         n_draws: usize,
         random: Random,
     ) -> Result<Inferred> {
-        self.infer_under(self.own(), (outputs, inputs), method, n_draws, random)
+        self.infer_observed((outputs, inputs), method, n_draws, random, &|| Control::Continue)
+    }
+
+    /// [`Model::infer`] that ends when `observe` says so, where the method takes long: [`Method::Nuts`] asks before every gradient.
+    ///
+    /// # Errors
+    /// As [`Model::infer`]; [`Error::Stopped`].
+    pub fn infer_observed(
+        &self,
+        given: (&Signal, Option<&Signal>),
+        method: Method,
+        n_draws: usize,
+        random: Random,
+        observe: &Observer<'_>,
+    ) -> Result<Inferred> {
+        self.infer_under(self.own(), given, method, n_draws, (random, observe))
     }
 
     /// The system that codes are those of.
@@ -47,14 +65,14 @@ impl Model {
         Under { system: &self.system, online: &self.online }
     }
 
-    /// [`Model::infer`] under any of its systems.
+    /// [`Model::infer_observed`] under any of its systems.
     pub(super) fn infer_under(
         &self,
         Under { system, online }: Under<'_>,
         (outputs, inputs): (&Signal, Option<&Signal>),
         method: Method,
         n_draws: usize,
-        mut random: Random,
+        (mut random, observe): (Random, &Observer<'_>),
     ) -> Result<Inferred> {
         let noise = online.noise;
         let of_own = |posterior: Posterior| {
@@ -75,7 +93,9 @@ impl Model {
                 let settings = Proposed { draws: n_draws.max(FEWEST_DRAWS), ..Proposed::default() };
                 of_own(system.infer_amortised(network, (outputs, inputs), noise, &settings, &mut random)?)
             }
-            Method::Nuts => (by_nuts(system, noise, (outputs, inputs), (n_draws, &mut random))?, None),
+            Method::Nuts => {
+                (by_nuts(system, noise, (outputs, inputs), (n_draws, &mut random), observe)?, None)
+            }
         };
         let unit = system.scaling().log_unit(outputs);
         Ok(Inferred { posterior, log_evidence: log_evidence.map(|evidence| evidence - unit) })
@@ -95,6 +115,7 @@ fn by_nuts(
     noise: NoiseBelief,
     (outputs, inputs): (&Signal, Option<&Signal>),
     (n_draws, random): (usize, &mut Random),
+    observe: &Observer<'_>,
 ) -> Result<Posterior> {
     let modes = system.infer_modes(outputs, inputs, noise, &MapLaplace::default(), random)?;
     let starts = modes.resample(CHAINS, random);
@@ -106,7 +127,7 @@ fn by_nuts(
     let target = CodeTarget::new(system, &parameters, &prior, group, None);
     let draws = n_draws.max(FEWEST_DRAWS).div_ceil(CHAINS);
     let settings = Nuts { chains: CHAINS, warmup: WARMUP, draws, ..Nuts::default() };
-    nuts(&settings, &target, &starts, random)
+    nuts_observed(&settings, &target, &starts, random, observe)
 }
 
 fn no_network() -> Error {

@@ -153,7 +153,7 @@ impl Arguments {
         settings.data.pulses.clone_from(&read.columns.pulses);
         settings.data.attributes.clone_from(&read.columns.attributes);
         self.common.say_notes(&read.notes);
-        let device = self.place.open(true)?;
+        let device = self.place.open()?;
         let mut fitting = self.begin((settings, &device), &read, earlier.as_deref())?;
         self.common.say(document::choices(&fitting, &self.common).trim_end());
         let model = self.learn(interrupt, &mut fitting)?;

@@ -5,9 +5,9 @@
 //!   step size    step size throughout; metric anew after each window     step size    both fixed
 //! ```
 
-use super::Nuts;
 use super::metric::{Metric, Window};
 use super::trajectory::{Density, Mover, Quality, State};
+use super::{Nuts, Observer};
 use crate::infer::SmoothTarget;
 use crate::random::Random;
 use crate::{Error, Result};
@@ -27,19 +27,22 @@ pub(super) struct ChainRun {
 /// Warms up and draws, from a start with a finite density.
 pub(super) fn run_chain(
     settings: &Nuts,
-    target: &dyn SmoothTarget,
+    (target, observe): (&dyn SmoothTarget, &Observer<'_>),
     start: &[f64],
     mut random: Random,
 ) -> Result<ChainRun> {
-    let mut density = Density::new(target.evaluator());
+    let mut density = Density::new(target.evaluator(), observe);
     let mut gradient = vec![0.0; start.len()];
-    let log_density = density.at(start, &mut gradient).ok_or_else(|| {
-        Error::setting("nuts", "the density at a start is not finite for the sampler; try another start")
+    let log_density = density.at(start, &mut gradient).ok_or_else(|| match density.is_stopped {
+        true => Error::Stopped,
+        false => {
+            Error::setting("nuts", "the density at a start is not finite for the sampler; try another start")
+        }
     })?;
     let metric = Metric::at(start, |point, slope| density.at(point, slope).is_some());
     let state = State { position: start.to_vec(), gradient, log_density };
     let mut chain = Chain { density, metric, state, step_size: 1.0 };
-    chain.warm_up(settings, &mut random);
+    chain.warm_up(settings, &mut random)?;
     let mut run = ChainRun {
         draws: Vec::with_capacity(settings.draws),
         divergences: 0,
@@ -49,7 +52,7 @@ pub(super) fn run_chain(
         nonfinite: 0,
     };
     for _ in 0..settings.draws {
-        let quality = chain.advance(settings.max_depth, &mut random);
+        let quality = chain.advance(settings.max_depth, &mut random)?;
         run.draws.push(chain.state.position.clone());
         run.divergences += usize::from(quality.diverged);
         run.cut_short += usize::from(quality.cut_short);
@@ -68,12 +71,12 @@ struct Chain<'a> {
 }
 
 impl Chain<'_> {
-    fn warm_up(&mut self, settings: &Nuts, random: &mut Random) {
+    fn warm_up(&mut self, settings: &Nuts, random: &mut Random) -> Result<()> {
         let schedule = Schedule::of(settings.warmup);
         let mut steps = self.first_step_size(settings, random);
         let mut window = Window::new(self.state.position.len());
         for draw in 0..settings.warmup {
-            let quality = self.advance(settings.max_depth, random);
+            let quality = self.advance(settings.max_depth, random)?;
             self.step_size = steps.update(quality.acceptance);
             if schedule.collects(draw) {
                 window.add(&self.state.position, &self.state.gradient);
@@ -85,14 +88,19 @@ impl Chain<'_> {
             }
         }
         self.step_size = steps.settled();
+        Ok(())
     }
 
-    fn advance(&mut self, max_depth: usize, random: &mut Random) -> Quality {
+    /// The next draw; [`Error::Stopped`] where nobody wants it.
+    fn advance(&mut self, max_depth: usize, random: &mut Random) -> Result<Quality> {
         let (metric, step_size) = (&self.metric, self.step_size);
         let mut mover = Mover { density: &mut self.density, metric, step_size };
         let (state, quality) = mover.draw(&self.state, max_depth, random);
+        if self.density.is_stopped {
+            return Err(Error::Stopped);
+        }
         self.state = state;
-        quality
+        Ok(quality)
     }
 
     /// Doubles or halves the step until a single one is accepted with about the wanted probability.

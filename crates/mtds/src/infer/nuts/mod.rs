@@ -25,6 +25,7 @@ pub use self::convergence::{effective_draws, split_r_hat};
 use super::importance::check;
 use super::target::{self, SmoothTarget};
 use super::{Diagnostics, Method, Points, Posterior, Status};
+use crate::learn::Control;
 use crate::random::{Random, stream};
 use crate::{Error, Result};
 
@@ -128,6 +129,23 @@ pub fn nuts(
     starts: &Points,
     random: &mut Random,
 ) -> Result<Posterior> {
+    nuts_observed(settings, target, starts, random, &|| Control::Continue)
+}
+
+/// Whoever may want chains to end; all threads ask it before every gradient, so it should be quick.
+pub type Observer<'a> = dyn Fn() -> Control + Sync + 'a;
+
+/// [`nuts`] that ends when `observe` says so.
+///
+/// # Errors
+/// As [`nuts`]; [`Error::Stopped`].
+pub fn nuts_observed(
+    settings: &Nuts,
+    target: &dyn SmoothTarget,
+    starts: &Points,
+    random: &mut Random,
+    observe: &Observer<'_>,
+) -> Result<Posterior> {
     settings.validate()?;
     if starts.dim() != target.dim() || starts.is_empty() {
         let expected = format!("one or more in {} dimensions, like the target", target.dim());
@@ -141,7 +159,7 @@ pub fn nuts(
     let seed = random.random();
     let run = |chain: usize| {
         let start = starts.point(possible[chain % possible.len()]);
-        run_chain(settings, target, &start, stream(seed, chain as u64))
+        run_chain(settings, (target, observe), &start, stream(seed, chain as u64))
     };
     let runs: Vec<ChainRun> = (0..settings.chains).into_par_iter().map(run).collect::<Result<_>>()?;
     summarise(settings, &runs, target.dim(), diagnostics)

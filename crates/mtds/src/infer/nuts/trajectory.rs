@@ -9,8 +9,10 @@
 
 use rand::RngExt;
 
+use super::Observer;
 use super::metric::Metric;
 use crate::infer::Evaluator;
+use crate::learn::Control;
 use crate::random::Random;
 
 /// A rise of the energy by more than this is a divergence.
@@ -24,21 +26,29 @@ pub(super) struct State {
     pub log_density: f64,
 }
 
-/// The target and what evaluations of it cost.
+/// The target, what evaluations of it cost, and who may ask for no more of them.
 pub(super) struct Density<'a> {
     evaluate: Evaluator<'a>,
+    observe: &'a Observer<'a>,
+    /// Whether the observer wants no more.
+    pub is_stopped: bool,
     pub evaluations: usize,
     /// Densities that were no number, or +∞, or had such a gradient.
     pub nonfinite: usize,
 }
 
 impl<'a> Density<'a> {
-    pub(super) fn new(evaluate: Evaluator<'a>) -> Self {
-        Self { evaluate, evaluations: 0, nonfinite: 0 }
+    pub(super) fn new(evaluate: Evaluator<'a>, observe: &'a Observer<'a>) -> Self {
+        Self { evaluate, observe, is_stopped: false, evaluations: 0, nonfinite: 0 }
     }
 
-    /// log p with its gradient; `None` where either is not finite.
+    /// log p with its gradient; `None` where either is not finite, and once nobody wants it any more: a trajectory, which may be
+    /// a thousand steps, ends there.
     pub(super) fn at(&mut self, position: &[f64], gradient: &mut [f64]) -> Option<f64> {
+        self.is_stopped = self.is_stopped || (self.observe)() == Control::Stop;
+        if self.is_stopped {
+            return None;
+        }
         let value = (self.evaluate)(position, gradient);
         self.evaluations += 1;
         let usable = value.is_finite() && gradient.iter().all(|g| g.is_finite());

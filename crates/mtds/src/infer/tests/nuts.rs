@@ -3,8 +3,11 @@
 use super::targets::{Function, MixtureTarget, gaussian, log_normal, squared};
 use crate::infer::{
     GaussianMixture, LogTarget, Method, Nuts, Points, Posterior, SmoothTarget, Status, effective_draws, nuts,
+    nuts_observed,
 };
+use crate::learn::Control;
 use crate::random::stream;
+use crate::{Error, Result};
 
 fn start(point: &[f64]) -> Points {
     Points::from_points(point.len(), &[point.to_vec()]).unwrap()
@@ -214,4 +217,29 @@ fn the_evaluator_of_a_target_is_the_target() {
     assert_eq!((value, &slope[..]), (out[0], slopes.values()));
     target.log_density(&points, &mut out);
     assert_eq!(value, out[0]);
+}
+
+/// An observer that has enough after so many gradients, and how many were asked about in all.
+fn stopped_after(most: usize) -> (Result<Posterior>, usize) {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let observe = || match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+        before if before < most => Control::Continue,
+        _ => Control::Stop,
+    };
+    let (target, mut random) = (gaussian(2), stream(10, 0));
+    let found = nuts_observed(&four_chains(), &target, &start(&[0.1, 0.2]), &mut random, &observe);
+    (found, asked.into_inner())
+}
+
+#[test]
+fn chains_end_when_nobody_wants_them() {
+    for most in [0, 1, 5, 1000] {
+        let (found, asked) = stopped_after(most);
+        assert!(matches!(found, Err(Error::Stopped)), "{most}");
+        // Each of four chains asks once more, and is answered no.
+        assert!(asked <= most + 4, "{asked} of {most}");
+    }
+    let mut random = stream(10, 0);
+    let whole = nuts(&four_chains(), &gaussian(2), &start(&[0.1, 0.2]), &mut random).unwrap();
+    assert_eq!(stopped_after(usize::MAX).0.unwrap().draws().values(), whole.draws().values());
 }
