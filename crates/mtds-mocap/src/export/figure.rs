@@ -101,21 +101,22 @@ pub fn montage(track: &JointTrack) -> Result<Vec<Line>> {
         track.frame(frame).iter().map(|&joint| place.local_from_world(joint)).collect()
     };
     let bodies: Vec<Vec<[f64; 3]>> = frames.into_iter().map(in_frame).collect();
-    // Arms that reach far to one side are not cut off at the edge.
-    let middle = middle(bodies.iter().flatten().map(|&joint| BESIDE.project(joint).0[0]));
+    // Arms that reach far to one side are not cut off at the edges: what all poses need has room around the first and the last.
+    let [least, most] = ends(bodies.iter().flatten().map(|&joint| BESIDE.project(joint).0[0]));
+    let room = (scale * (most - least)).max(width / n_poses as f64);
+    let step = (width - room) / (n_poses - 1).max(1) as f64;
+    let first = 0.5 * (room - scale * (least + most));
     let mut lines = vec![level];
     for (pose, body) in bodies.iter().enumerate() {
-        let across = width * (pose as f64 + 0.5) / n_poses as f64 - scale * middle;
-        lines.extend(body_lines(body, &BESIDE, &Sheet { scale, origin: [across, ground] }));
+        let origin = [first + step * pose as f64, ground];
+        lines.extend(body_lines(body, &BESIDE, &Sheet { scale, origin }));
     }
     Ok(lines)
 }
 
-/// Halfway between the least and the most.
-fn middle(values: impl Iterator<Item = f64>) -> f64 {
-    let ends =
-        values.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], x| [least.min(x), most.max(x)]);
-    0.5 * (ends[0] + ends[1])
+/// The least and the most.
+fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], x| [least.min(x), most.max(x)])
 }
 
 /// Frames of the poses, in order. Each is an odd number of eighths of a stride after the one before, so that together
@@ -199,11 +200,15 @@ mod tests {
             {
                 let [x, y, z] = walk.at(t, shoulder);
                 positions[t * crate::N_JOINTS + wrist.index()] =
-                    [x + 0.65 * facing.sin(), y, z + 0.65 * facing.cos()];
+                    [x + 0.8 * facing.sin(), y, z + 0.8 * facing.cos()];
             }
         }
         let lines = montage(&JointTrack::new(30.0, positions).unwrap()).unwrap();
-        assert!(lines[1..].iter().all(|line| line.ends.iter().all(|[x, _]| *x > 0.0)));
+        assert!(
+            lines[1..]
+                .iter()
+                .all(|line| line.ends.iter().all(|[x, _]| (-1e-9..=MONTAGE_SIZE[0] + 1e-9).contains(x)))
+        );
     }
 
     #[test]
