@@ -165,3 +165,18 @@ fn the_page_on_motion_runs() {
     let made = ["proud.bvh", "proud.apng", "mixed.glb", "changing.bvh", "along.mocap.json", "moved.bvh"];
     runs(include_str!("../../../docs/motion.md"), 18, &[&left[..], &made].concat());
 }
+
+#[test]
+fn the_page_for_animators_runs() {
+    let left = [
+        "zombie.bvh",
+        "zombie.png",
+        "zombie.apng",
+        "as-proud.bvh",
+        "between.bvh",
+        "more.bvh",
+        "cheering-up.bvh",
+    ];
+    let made = ["along.bvh", "change.glb", "lavish.bvh"];
+    runs(include_str!("../../../docs/animators.md"), 11, &[&left[..], &made].concat());
+}

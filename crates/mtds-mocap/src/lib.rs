@@ -14,6 +14,7 @@ mod robust;
 pub mod rotation;
 pub mod signal;
 pub mod skeleton;
+pub mod starter;
 pub mod track;
 pub mod walker;
 

@@ -1,6 +1,7 @@
 //! `mtds forecast`: where every sequence is going, as a long table of means and quantiles.
 
 use super::delivery::{Content, Delivery, append};
+use super::model::model_at;
 use super::observed::{self, Outside};
 use crate::interrupt::Interrupt;
 use crate::options::{Common, MethodName, Source, Where};
@@ -10,7 +11,6 @@ use anyhow::{Result, bail};
 use clap::Args;
 use mtds::random::{Stream, stream};
 use mtds::{Forecast, Model};
-use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table};
 use serde_json::json;
 use std::io::Write;
@@ -29,7 +29,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model
+    /// Directory of the model; `starter` is the one of walks that comes with the program
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -76,7 +76,7 @@ impl Arguments {
     pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
         self.source.check()?;
         check_folder("--out", self.out.as_deref())?;
-        let (model, device) = self.place.place(load_model(&self.model)?)?;
+        let (model, device) = self.place.place(model_at(&self.model, &self.common)?)?;
         let read = observed::read(&self.source, &model, &self.common)?;
         let steps = self.all_steps(&read, &model)?;
         let levels = rising(self.quantiles.clone());

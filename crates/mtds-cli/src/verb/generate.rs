@@ -3,6 +3,7 @@
 use super::delivery::{Content, Delivery};
 use super::known::{Code, code};
 use super::made_up::{self, InputOptions, Inputs, SequenceInputs};
+use super::model::model_at;
 use super::motion::{Beginnings, code_of, motion_model};
 use crate::options::Common;
 use crate::usage::{UsageError, count, family_file};
@@ -10,7 +11,6 @@ use anyhow::{Context, Result};
 use clap::Args;
 use mtds::random::{Stream, stream};
 use mtds::{CodePath, Model, Signal};
-use mtds_data::model::load_model;
 use mtds_mocap::control::MotionModel;
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -28,7 +28,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model
+    /// Directory of the model; `starter` is the one of walks that comes with the program
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -83,7 +83,7 @@ impl Arguments {
             let hint = "--sample 10, --like ID, or --code with as many numbers as `mtds inspect MODEL` says a code has";
             return Err(UsageError::new("--code", problem, hint).into());
         }
-        let model = load_model(&self.model)?;
+        let model = model_at(&self.model, &self.common)?;
         let wanted = self.wanted(&model)?;
         let codes: Map<String, Value> =
             wanted.iter().map(|(id, code, _)| (id.clone(), json!(code))).collect();

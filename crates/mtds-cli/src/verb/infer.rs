@@ -1,6 +1,7 @@
 //! `mtds infer`: the posterior of every sequence's code, as a summary and, on request, as draws.
 
 use super::delivery::{Content, Delivery, append};
+use super::model::model_at;
 use super::observed::{self, Outside};
 use crate::interrupt::Interrupt;
 use crate::options::{Common, MethodName, Source, Where};
@@ -11,7 +12,6 @@ use clap::{Args, ValueEnum};
 use mtds::parts::Misfit;
 use mtds::random::{Random, Stream, stream};
 use mtds::{Inferred, Method, Model, Status};
-use mtds_data::model::load_model;
 use mtds_data::{Column, ReadFamily, Table, TableWriter};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ const DRAWS: usize = 1000;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model
+    /// Directory of the model; `starter` is the one of walks that comes with the program
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -77,7 +77,7 @@ impl Arguments {
     /// A model or data that cannot be read, or do not fit each other; a file that cannot be written; an interrupt.
     pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
         self.check()?;
-        let (model, device) = self.place.place(load_model(&self.model)?)?;
+        let (model, device) = self.place.place(model_at(&self.model, &self.common)?)?;
         let read = observed::read(&self.source, &model, &self.common)?;
         let (table, outside) = self.infer_all(interrupt, (&model, self.method.of(&model)?), &read)?;
         observed::say_outside(&self.common, &outside);

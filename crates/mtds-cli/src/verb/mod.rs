@@ -12,6 +12,7 @@ pub mod inspect;
 mod known;
 mod made_up;
 pub mod mocap;
+mod model;
 pub mod morph;
 mod motion;
 mod observed;

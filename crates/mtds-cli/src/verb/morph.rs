@@ -3,13 +3,13 @@
 use super::delivery::{Content, Delivery};
 use super::known::{Code, code};
 use super::made_up::{self, InputOptions, SequenceInputs};
+use super::model::model_at;
 use super::motion::{Beginnings, code_of, motion_model};
 use crate::options::Common;
 use crate::usage::family_file;
 use anyhow::{Context, Result};
 use clap::Args;
 use mtds::{CodePath, Model};
-use mtds_data::model::load_model;
 use mtds_mocap::control::MotionModel;
 use serde_json::json;
 use std::io::Write;
@@ -27,7 +27,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model
+    /// Directory of the model; `starter` is the one of walks that comes with the program
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -79,7 +79,7 @@ impl Arguments {
     /// A model or inputs that cannot be read; members that it does not know and codes that do not fit; a file that cannot
     /// be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
-        let model = load_model(&self.model)?;
+        let model = model_at(&self.model, &self.common)?;
         let path = self.path();
         let codes = path.iter().map(|waypoint| self.code(waypoint, &model)).collect::<Result<Vec<_>>>()?;
         let (id, mut beginnings) = (name(&path), Beginnings::default());

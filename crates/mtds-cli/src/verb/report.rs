@@ -1,5 +1,6 @@
 //! `mtds report`: the page of any fit, from the model and the sequences to judge it by.
 
+use super::model::model_at;
 use super::observed;
 use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
@@ -9,7 +10,6 @@ use clap::Args;
 use mtds::Error;
 use mtds::evaluate::Seen;
 use mtds_data::directory::write_file_atomic;
-use mtds_data::model::load_model;
 use mtds_report::fit::{FitReport, Questions, page};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -30,7 +30,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model
+    /// Directory of the model; `starter` is the one of walks that comes with the program
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -70,7 +70,7 @@ impl Arguments {
     /// A model or data that cannot be read, or do not fit each other; a file that cannot be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         self.source.check()?;
-        let model = load_model(&self.model)?;
+        let model = model_at(&self.model, &self.common)?;
         let family = observed::read(&self.source, &model, &self.common)?.family;
         let asked = Questions {
             model: &name(&self.model),

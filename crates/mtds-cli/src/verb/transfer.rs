@@ -2,6 +2,7 @@
 
 use super::delivery::{Content, Delivery};
 use super::made_up::{self, SequenceInputs};
+use super::model::model_at;
 use super::motion::{Beginnings, code_of};
 use super::{known, observed};
 use crate::options::{Common, Source};
@@ -11,7 +12,6 @@ use clap::Args;
 use mtds::parts::MAX_DRAWS;
 use mtds::random::{Stream, stream};
 use mtds::{Family, Method, Model};
-use mtds_data::model::load_model;
 use mtds_mocap::control::MotionModel;
 use serde_json::json;
 use std::io::Write;
@@ -29,7 +29,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model
+    /// Directory of the model; `starter` is the one of walks that comes with the program
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -62,7 +62,7 @@ impl Arguments {
     /// A model without inputs; a model or data that cannot be read; ids that neither knows; a file that cannot be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         self.source.check()?;
-        let model = load_model(&self.model)?;
+        let model = model_at(&self.model, &self.common)?;
         if model.columns.inputs.is_empty() {
             let problem = "the model has no inputs, so that a sequence is all style";
             return Err(UsageError::new("--content", problem, "mtds generate MODEL --like ID").into());

@@ -33,7 +33,7 @@ pub struct Character {
 /// A clip in another style.
 #[derive(Debug, Clone)]
 pub struct Restyled {
-    /// Positions of the 21 joints on the bones of the character, feet locked, the floor at height 0.
+    /// Positions of the 21 joints as the file has them, feet locked, the floor at height 0.
     pub track: JointTrack,
     /// Rotations on the character's own skeleton, at its place in the world.
     pub posed: Posed,
@@ -95,10 +95,12 @@ impl Character {
         let track = body.applied(&JointTrack::new(large.fps, positions)?)?;
         let locked = lock_feet(&track, &stands)?;
         // By the measure that put the clip on its floor.
-        let track = lower(&locked, find_floor(&locked).height)?;
-        let raised = lower(&track, -self.clip.signal.floor.height)?;
+        let floor = self.clip.signal.floor.height;
+        let posed = pose(&lower(&locked, find_floor(&locked).height - floor)?, &self.target)?;
+        // What a rig cannot do, such as raise shoulders that it has fixed, is not in the file.
+        let track = lower(&posed.track, floor)?;
         Ok(Restyled {
-            posed: pose(&raised, &self.target)?,
+            posed,
             sliding_before: self.clip.sliding,
             sliding: foot_sliding(&track, &stands)?,
             track,

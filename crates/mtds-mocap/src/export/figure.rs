@@ -95,15 +95,28 @@ pub fn montage(track: &JointTrack) -> Result<Vec<Line>> {
     let n_poses = frames.len();
     let facing = facing_rad(track, FACING_SIGMA_SECS);
     let level = Line { ends: [[0.0, ground], [width, ground]], width: 1.5, tone: Tone::Ground };
-    let mut lines = vec![level];
-    for (pose, frame) in frames.into_iter().enumerate() {
+    let in_frame = |frame: usize| -> Vec<[f64; 3]> {
         let [x, _, z] = track.at(frame, Joint::Hips);
         let place = Placement { x, z, facing_rad: facing[frame] };
-        let body: Vec<_> = track.frame(frame).iter().map(|&joint| place.local_from_world(joint)).collect();
-        let origin = [width * (pose as f64 + 0.5) / n_poses as f64, ground];
-        lines.extend(body_lines(&body, &BESIDE, &Sheet { scale, origin }));
+        track.frame(frame).iter().map(|&joint| place.local_from_world(joint)).collect()
+    };
+    let bodies: Vec<Vec<[f64; 3]>> = frames.into_iter().map(in_frame).collect();
+    // Arms that reach far to one side are not cut off at the edges: what all poses need has room around the first and the last.
+    let [least, most] = ends(bodies.iter().flatten().map(|&joint| BESIDE.project(joint).0[0]));
+    let room = (scale * (most - least)).max(width / n_poses as f64);
+    let step = (width - room) / (n_poses - 1).max(1) as f64;
+    let first = 0.5 * (room - scale * (least + most));
+    let mut lines = vec![level];
+    for (pose, body) in bodies.iter().enumerate() {
+        let origin = [first + step * pose as f64, ground];
+        lines.extend(body_lines(body, &BESIDE, &Sheet { scale, origin }));
     }
     Ok(lines)
+}
+
+/// The least and the most.
+fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], x| [least.min(x), most.max(x)])
 }
 
 /// Frames of the poses, in order. Each is an odd number of eighths of a stride after the one before, so that together
@@ -174,6 +187,28 @@ mod tests {
                 assert!(y < ground + 0.1 * MONTAGE_SIZE[1]);
             }
         }
+    }
+
+    #[test]
+    fn arms_that_reach_forward_stay_within_the_sheet() {
+        let walk = Walker::new(Style::Neutral.parameters());
+        let walk = walk.walk(100, &mut mtds::random::stream(3, 0)).unwrap().track;
+        let mut positions = walk.positions().to_vec();
+        for (t, facing) in facing_rad(&walk, FACING_SIGMA_SECS).into_iter().enumerate() {
+            for (wrist, shoulder) in
+                [(Joint::LeftWrist, Joint::LeftShoulder), (Joint::RightWrist, Joint::RightShoulder)]
+            {
+                let [x, y, z] = walk.at(t, shoulder);
+                positions[t * crate::N_JOINTS + wrist.index()] =
+                    [x + 0.8 * facing.sin(), y, z + 0.8 * facing.cos()];
+            }
+        }
+        let lines = montage(&JointTrack::new(30.0, positions).unwrap()).unwrap();
+        assert!(
+            lines[1..]
+                .iter()
+                .all(|line| line.ends.iter().all(|[x, _]| (-1e-9..=MONTAGE_SIZE[0] + 1e-9).contains(x)))
+        );
     }
 
     #[test]

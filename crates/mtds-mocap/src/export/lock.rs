@@ -17,6 +17,9 @@ use crate::{Joint, JointTrack, N_JOINTS, Result};
 /// Share of its whole length that a leg may reach, so that knees never snap straight.
 const MOST_REACH: f64 = 0.9995;
 
+/// Metres that a knee is off its leg, below which it says no direction.
+const STRAIGHT: f64 = 1e-6;
+
 /// The clip with its feet held in place while they stand; `contacts` as in [`super::foot_sliding`].
 ///
 /// # Errors
@@ -91,12 +94,15 @@ fn move_foot(frame: &mut [[f64; 3]], foot: Foot, shift: DVec3) {
 }
 
 /// Knee and ankle of a leg `[hip, knee, ankle]` whose ankle goes to `target`, or towards it as far as it can; none
-/// for a leg without length.
+/// for a leg without length. The knee bends to where it bent before: a leg that is nearly straight may have it behind the line to the target.
 fn moved_leg([hip, knee, ankle]: [DVec3; 3], target: DVec3) -> Option<(DVec3, DVec3)> {
+    let line = (ankle - hip).normalize_or_zero();
+    let off = (knee - hip) - line * (knee - hip).dot(line);
+    let side = if off.length() > STRAIGHT { hip + off } else { knee };
     let lengths = [hip.distance(knee), knee.distance(ankle)];
     // As straight as it was is never too straight.
     let most = (MOST_REACH * (lengths[0] + lengths[1])).max(hip.distance(ankle));
-    bent_leg([hip, knee], target, lengths, most)
+    bent_leg([hip, side], target, lengths, most)
 }
 
 #[cfg(test)]
@@ -150,6 +156,18 @@ mod tests {
         }
         let never = lock_feet(&walk.track, &[vec![false; 120], vec![false; 120]]).unwrap();
         assert_eq!(never, walk.track);
+    }
+
+    /// Knees of restyled walks went backwards by 10 cm for a frame or three.
+    #[test]
+    fn knees_of_nearly_straight_legs_stay_in_front_when_feet_are_moved_forward() {
+        let leg = [DVec3::Y, DVec3::new(0.0, 0.5, 0.01), DVec3::ZERO];
+        for shift in [-0.1, -0.01, 0.0, 0.01, 0.04, 0.1] {
+            let (knee, ankle) = moved_leg(leg, DVec3::new(0.0, 0.02, shift)).unwrap();
+            let line = ankle - leg[0];
+            let on_line = leg[0] + line * ((knee - leg[0]).dot(line) / line.length_squared());
+            assert!(knee.z > on_line.z, "{shift}: {knee} {on_line}");
+        }
     }
 
     proptest! {

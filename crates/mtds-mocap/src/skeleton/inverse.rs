@@ -27,6 +27,8 @@ use crate::{Error, Result};
 pub struct Posed {
     /// The skeleton's motion.
     pub motion: Motion,
+    /// Where its joints came to be, in the world; those that it has not are where they should be.
+    pub track: JointTrack,
     /// Mean distance of its joints from where they should be, over frames and joints that it has, in metres.
     pub mean_error_m: f64,
     /// The largest one, in metres.
@@ -43,6 +45,7 @@ pub fn pose(track: &JointTrack, target: &Target) -> Result<Posed> {
     let n_channels = hierarchy.n_channels();
     let mut values = vec![0.0; track.n_frames() * n_channels];
     let mut previous = vec![0.0; n_channels];
+    let mut positions = track.positions().to_vec();
     let (mut sum, mut worst, mut count) = (0.0, 0.0f64, 0usize);
     for (i, values) in values.chunks_exact_mut(n_channels).enumerate() {
         let wanted: [DVec3; N_JOINTS] =
@@ -51,11 +54,13 @@ pub fn pose(track: &JointTrack, target: &Target) -> Result<Posed> {
         for (joint, position) in reached {
             let error = wanted[joint.index()].distance(position) * target.placement.metres_per_unit;
             (sum, worst, count) = (sum + error, worst.max(error), count + 1);
+            positions[i * N_JOINTS + joint.index()] = target.placement.to_world(position).to_array();
         }
         previous.copy_from_slice(values);
     }
     let motion = Motion::new(hierarchy.clone(), 1.0 / track.fps, values)?;
-    Ok(Posed { motion, mean_error_m: sum / count.max(1) as f64, worst_error_m: worst })
+    let track = JointTrack::new(track.fps, positions)?;
+    Ok(Posed { motion, track, mean_error_m: sum / count.max(1) as f64, worst_error_m: worst })
 }
 
 /// A vector in a node's frame and the joint it should point at.

@@ -100,7 +100,8 @@ impl Proportions {
         let forward = pelvis(frame).map_or(DVec3::ZERO, |world_from_pelvis| world_from_pelvis.z_axis);
         let [thigh, leg] = [knee, ankle].map(|joint| at(frame, joint) - at(frame, hip));
         let off = thigh - leg * (thigh.dot(leg) / leg.length_squared().max(f64::MIN_POSITIVE));
-        let hint = origin + thigh + (KNEE_FORWARD - off.dot(forward)).max(0.0) * forward;
+        // Not the thigh itself: from hips that are elsewhere it may lie behind the line to the ankle.
+        let hint = origin + off + (KNEE_FORWARD - off.dot(forward)).max(0.0) * forward;
         let Some((knee_at, ankle_at)) = bent_leg([origin, hint], at(frame, ankle), lengths, most) else {
             return;
         };

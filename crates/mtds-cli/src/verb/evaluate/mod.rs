@@ -7,6 +7,7 @@
 
 mod document;
 
+use super::model::model_at;
 use super::observed;
 use crate::options::{Common, Source, Where};
 use crate::progress::{Progress, Stage};
@@ -18,7 +19,6 @@ use mtds::evaluate::{
     Baseline, BaselineSettings, Estimate, Evaluated, Forecaster, Origins, ScoreRow, evaluate,
 };
 use mtds::{Control, Family, Model, Surprise};
-use mtds_data::model::load_model;
 use mtds_data::write_table;
 use rayon::prelude::*;
 use std::io::Write;
@@ -46,7 +46,7 @@ const USUAL: [Baseline; 2] = [Baseline::LastValue, Baseline::FamilyMean];
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model
+    /// Directory of the model; `starter` is the one of walks that comes with the program
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -159,7 +159,7 @@ impl Arguments {
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         self.source.check()?;
         let against = self.baselines()?;
-        let (model, device) = self.place.place(load_model(&self.model)?)?;
+        let (model, device) = self.place.place(model_at(&self.model, &self.common)?)?;
         let family = observed::read(&self.source, &model, &self.common)?.family;
         let train = self.training().map(|source| observed::read(&source, &model, &self.common));
         let train = train.transpose()?.map(|read| read.family);

@@ -3,6 +3,7 @@
 mod family;
 mod model;
 
+use super::model::is_starter;
 use crate::options::{Common, Source};
 use crate::usage::{Refusal, UsageError, file, table_format};
 use anyhow::Result;
@@ -22,7 +23,7 @@ Examples:
       what is in the file
 ";
 
-const SUBJECT: &str = "The directory of a model; or a family: CSV, Parquet, JSON lines or NPZ, also gzipped, `-` for stdin, with --format";
+const SUBJECT: &str = "The directory of a model, or `starter` for the one of walks that comes with the program; or a family: CSV, Parquet, JSON lines or NPZ, also gzipped, `-` for stdin, with --format";
 
 /// What is looked at, and where codes go.
 #[derive(Debug, Args)]
@@ -58,7 +59,7 @@ impl Arguments {
     /// # Errors
     /// A model or a family that cannot be read; a file that cannot be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
-        if self.source.data.is_dir() {
+        if self.source.data.is_dir() || is_starter(&self.source.data) {
             return model::inspect(self, &self.source.data, stdout);
         }
         self.source.check()?;

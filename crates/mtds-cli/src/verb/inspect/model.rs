@@ -1,23 +1,24 @@
 //! A model at a glance: what it is, what it explains, where its members lie.
 
 use super::{Arguments, is_page};
-
+use crate::verb::model::{is_starter, model_at};
 use anyhow::{Context, Result};
 use mtds::custom::Role;
 use mtds::{Explained, Member, Model};
 use mtds_data::directory::write_file_atomic;
-use mtds_data::model::load_model;
 use mtds_data::{Column, Table, write_table};
+use mtds_mocap::starter;
 use mtds_report::code_map::CodeMap;
 use mtds_report::page::{Block, Page, Section};
 use mtds_report::text::{Align, TextTable, percent};
 use mtds_report::{new_members, structures, usage};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
 pub(super) fn inspect(asked: &Arguments, path: &Path, stdout: &mut dyn Write) -> Result<()> {
-    let model = load_model(path)?;
+    let model = model_at(path, &asked.common)?;
     let map = match model.members.is_empty() {
         true => None,
         false => Some(CodeMap::of(&model.members)?),
@@ -51,7 +52,7 @@ fn codes(members: &[Member], map: &CodeMap) -> Table {
 }
 
 /// What the model is, by name and value.
-fn facts(model: &Model) -> Vec<(&'static str, String)> {
+fn facts(path: &Path, model: &Model) -> Vec<(&'static str, String)> {
     let (system, provenance) = (&model.system, &model.provenance);
     let base = system.base();
     let blocks = |wanted: fn(&Role) -> bool| {
@@ -69,16 +70,25 @@ fn facts(model: &Model) -> Vec<(&'static str, String)> {
         ("shared by the family", blocks(|role| *role == Role::Shared)),
         ("learned numbers", system.n_parameters().to_string()),
         ("members", model.members.len().to_string()),
+        ("labels", labels(&model.members)),
         ("learned by", format!("mtds {}, seed {}", provenance.program_version, provenance.seed)),
         ("data", format!("fingerprint {}", provenance.fingerprint)),
     ];
+    let thanks = is_starter(path).then(|| ("thanks", starter::ACKNOWLEDGEMENT.to_owned()));
     std::iter::once(base_model)
         .chain(front)
         .chain(rest)
+        .chain(thanks)
         .chain(model.fit.iter().flat_map(structures::together))
         .chain(model.fit.iter().flat_map(structures::sentences))
         .chain(model.fit.iter().flat_map(new_members::sentences))
         .collect()
+}
+
+/// Labels of members, each once: what styles are called.
+fn labels(members: &[Member]) -> String {
+    let labels: BTreeSet<&str> = members.iter().filter_map(|member| member.label.as_deref()).collect();
+    listed(&labels.into_iter().map(str::to_owned).collect::<Vec<_>>())
 }
 
 fn listed(names: &[String]) -> String {
@@ -112,7 +122,7 @@ fn document(path: &Path, model: &Model, map: Option<&CodeMap>, out: Option<&Path
 
 fn text(path: &Path, model: &Model, map: Option<&CodeMap>, left: Option<&Path>) -> String {
     let mut out = format!("{}\n", path.display());
-    let facts = facts(model);
+    let facts = facts(path, model);
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     facts.iter().for_each(|(name, value)| out.push_str(&format!("  {name:<width$}  {value}\n")));
     let explained = model.fit.as_ref().map_or(&[][..], |fit| &fit.explained);
@@ -152,7 +162,7 @@ fn explained_table(rows: &[Explained], d_code: usize) -> String {
 
 fn page(path: &Path, model: &Model, map: &CodeMap) -> Page {
     let figure = map.figure(&model.members);
-    let settings = facts(model).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let settings = facts(path, model).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Page {
         title: "Map of the codes".into(),
         subtitle: format!("The members of the family that `{}` was learned from.", path.display()),

@@ -58,7 +58,7 @@ impl Check {
         }
         check_folder(&self.folder)?;
         let settings = ClipSettings { rules: rules(self.rules.as_ref())?, ..ClipSettings::default() };
-        let takes = read_all(&self.folder, &settings)?;
+        let takes = read_all(&self.folder, None, &settings)?;
         let findings = Findings::of(&takes);
         takes.say_failures(&self.common);
         let losses = takes.takes.par_iter().map(|take| Ok(Loss::of(&take.clip)?));

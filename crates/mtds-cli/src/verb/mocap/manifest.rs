@@ -1,8 +1,9 @@
 //! The table beside a folder of motions: what each file is, by columns such as `split` and `dataset`.
 
+use crate::usage::UsageError;
 use anyhow::{Context, Result, bail};
 use mtds_data::directory::read_file;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The table of a folder, if it has one.
@@ -19,6 +20,28 @@ pub(in crate::verb) fn read_column(path: &Path, column: &str) -> Result<HashMap<
     let bytes = read_file(path)?;
     let text = std::str::from_utf8(&bytes).context("expected UTF-8 text; save it as UTF-8");
     text.and_then(|text| values(text, column)).with_context(|| format!("`{}`", path.display()))
+}
+
+/// The files of these datasets, by the column `dataset` of a table; `None` means every file, as no dataset was asked for.
+///
+/// # Errors
+/// A dataset that the table does not have; a table that cannot be read.
+pub(in crate::verb) fn files_of(
+    manifest: Option<&Path>,
+    datasets: &[String],
+) -> Result<Option<HashSet<String>>> {
+    if datasets.is_empty() {
+        return Ok(None);
+    }
+    let of_files = manifest.map(|path| read_column(path, "dataset")).transpose()?.unwrap_or_default();
+    let known: BTreeSet<&str> = of_files.values().map(String::as_str).collect();
+    if let Some(unknown) = datasets.iter().find(|name| !known.contains(name.as_str())) {
+        let problem = format!("expected datasets of the column `dataset` of manifest.csv, found `{unknown}`");
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        let hint = if known.is_empty() { "leave it out".into() } else { known };
+        return Err(UsageError::new("--dataset", problem, hint).into());
+    }
+    Ok(Some(of_files.into_iter().filter(|(_, own)| datasets.contains(own)).map(|(file, _)| file).collect()))
 }
 
 fn values(text: &str, column: &str) -> Result<HashMap<String, String>> {

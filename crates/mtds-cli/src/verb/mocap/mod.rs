@@ -13,7 +13,7 @@ mod take;
 
 use clap::Subcommand;
 
-pub(super) use manifest::{read_column, usual_manifest};
+pub(super) use manifest::{files_of, read_column, usual_manifest};
 pub(super) use poses::poses;
 pub(super) use take::{Take, check_folder, read_all};
 

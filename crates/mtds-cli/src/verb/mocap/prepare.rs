@@ -1,6 +1,6 @@
 //! `mtds mocap prepare`: all BVH files below a folder become a family, split files, a side file and a report.
 
-use super::manifest::{read_column, usual_manifest};
+use super::manifest::{files_of, read_column, usual_manifest};
 use super::report::{Findings, report_text};
 use super::side::{Side, SideClip, path_beside, path_of_split};
 use super::take::{Failure, Take, Takes, check_folder, read_all, rules};
@@ -48,6 +48,10 @@ pub struct Prepare {
     #[arg(long, value_name = "FILE")]
     pub manifest: Option<PathBuf>,
 
+    /// Files of these datasets alone, by the column `dataset` of that table
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub dataset: Vec<String>,
+
     /// Scale bodies so that legs have this length
     #[arg(long, value_name = "METRES", value_parser = within(0.1..=10.0, "metres from 0.1 to 10", "0.85"))]
     pub legs: Option<f64>,
@@ -92,7 +96,8 @@ impl Prepare {
             features: FeatureSettings { trim_secs: self.trim, ..FeatureSettings::default() },
             ..ClipSettings::default()
         };
-        let takes = read_all(&self.folder, &settings)?;
+        let chosen = files_of(manifest.as_deref(), &self.dataset)?;
+        let takes = read_all(&self.folder, chosen.as_ref(), &settings)?;
         takes.say_failures(&self.common);
         let is_learned = |take: &Take| splits.get(&take.file).is_none_or(|split| split == "train");
         let mirrored = takes.takes.iter().filter(|take| !self.no_mirror && is_learned(take));

@@ -6,23 +6,24 @@ use crate::options::Common;
 use crate::output::write_whole;
 use crate::usage::file;
 use crate::verb::known::{Code, code};
+use crate::verb::model::model_at;
 use crate::verb::motion::{Said, in_file, motion_model, say_strange, style_mix};
 use anyhow::Result;
 use clap::Args;
-use mtds::CodePath;
-use mtds_data::model::load_model;
+use mtds::{CodePath, Model};
 use mtds_mocap::bvh;
 use mtds_mocap::clip::ClipSettings;
 use mtds_mocap::control::{Course, Restyled, StyleMix};
 use mtds_mocap::export::{animated_png, montage_png};
 use mtds_mocap::files::read_character;
+use mtds_mocap::starter;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Examples in the help.
 const EXAMPLES: &str = "Examples:
-  mtds mocap restyle walks/neutral/neutral_01.bvh --model walkers --like walks/proud/proud_01.bvh -o proud.bvh
+  mtds mocap restyle walks/neutral/neutral_01.bvh --like walks/proud/proud_01.bvh -o proud.bvh
       the first walk, moved as the second moves, on its own skeleton and along its own way
   mtds mocap restyle walks/neutral/neutral_01.bvh --model walkers --style 0.7*old+0.3*proud -o mixed.glb --picture
       a mixture of two styles that the model knows, with a picture and a moving picture beside the file
@@ -36,9 +37,9 @@ pub struct Restyle {
     #[arg(value_name = "CLIP")]
     pub clip: PathBuf,
 
-    /// Directory of a model of motions
+    /// Directory of a model of motions [default: the one of walks that comes with the program]
     #[arg(long, value_name = "MODEL")]
-    pub model: PathBuf,
+    pub model: Option<PathBuf>,
 
     /// Another BVH file, whose style is taken
     #[arg(long, value_name = "FILE", required_unless_present_any = ["style", "code"])]
@@ -83,8 +84,8 @@ impl Restyle {
         for trap in character.clip.traps.iter().filter(|trap| trap.look) {
             self.common.say(format_args!("note: `{}`: {}: {}", self.clip.display(), trap.name, trap.detail));
         }
-        let model = load_model(&self.model)?;
-        let model = motion_model(&model, &self.model)?;
+        let (place, model) = self.model()?;
+        let model = motion_model(&model, &place)?;
         let codes = self.said().map(|said| said.code(&model, &settings, &self.common));
         let codes = codes.collect::<Result<Vec<_>>>()?;
         let path = CodePath::new(codes.clone())?;
@@ -99,7 +100,7 @@ impl Restyle {
                 "version": env!("CARGO_PKG_VERSION"),
                 "seed": self.common.seed(),
                 "files": files,
-                "model": self.model,
+                "model": place,
                 "codes": codes,
                 "frames": made.track.n_frames(),
                 "fps": made.track.fps,
@@ -111,6 +112,14 @@ impl Restyle {
             })
         };
         self.common.print(stdout, || text(&files, &made), document)
+    }
+
+    /// The model that was named, or else the one that comes with the program, and its name.
+    fn model(&self) -> Result<(PathBuf, Model)> {
+        match &self.model {
+            Some(place) => Ok((place.clone(), model_at(place, &self.common)?)),
+            None => Ok((starter::NAME.into(), starter::model()?)),
+        }
     }
 
     /// What was said about the style; clap sees to it that it was one thing.

@@ -7,7 +7,7 @@ use mtds_mocap::clip::{Clip, ClipSettings};
 use mtds_mocap::files::{bvh_files_below, read_clip, read_rules};
 use mtds_mocap::skeleton::Rules;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A file that became a clip.
@@ -56,12 +56,17 @@ pub(in crate::verb) fn check_folder(folder: &Path) -> Result<(), UsageError> {
     Err(UsageError::new("DIR", problem, "mtds data gait -o walks makes one"))
 }
 
-/// Reads every BVH file below a folder.
+/// Reads every BVH file below a folder, or those that are `chosen` by their paths below it.
 ///
 /// # Errors
 /// A folder that cannot be listed or has no BVH file, or none that can be used.
-pub(in crate::verb) fn read_all(folder: &Path, settings: &ClipSettings) -> Result<Takes> {
-    let paths = bvh_files_below(folder)?;
+pub(in crate::verb) fn read_all(
+    folder: &Path,
+    chosen: Option<&HashSet<String>>,
+    settings: &ClipSettings,
+) -> Result<Takes> {
+    let mut paths = bvh_files_below(folder)?;
+    paths.retain(|path| chosen.is_none_or(|files| files.contains(&below(folder, path))));
     if paths.is_empty() {
         bail!(
             "`{}`: expected BVH files below it, found none; `mtds data gait -o walks` makes some",

@@ -12,6 +12,7 @@ pub mod line;
 mod series;
 mod snapshot;
 
+use super::model::model_at;
 use crate::interrupt::Interrupt;
 use crate::options::Common;
 use crate::usage::{UsageError, level, rising, within};
@@ -21,7 +22,6 @@ use incoming::{Incoming, lines};
 use line::{Request, parse};
 use mtds::parts::AdaptiveImportance;
 use mtds::{Model, Online};
-use mtds_data::model::load_model;
 use serde_json::{Value, json};
 use series::AllSeries;
 use snapshot::{Snapshot, model_name};
@@ -70,7 +70,7 @@ const HISTORIES: std::ops::RangeInclusive<usize> = 2..=100_000;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model
+    /// Directory of the model; `starter` is the one of walks that comes with the program
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -143,7 +143,7 @@ impl Arguments {
     ) -> Result<()> {
         self.check()?;
         self.quantiles = rising(self.quantiles);
-        let mut watch = Watch::begin(&self, &load_model(&self.model)?)?;
+        let mut watch = Watch::begin(&self, &model_at(&self.model, &self.common)?)?;
         let ended = watch.answer_all(interrupt, input, stdout);
         // What was answered is kept, however it ended.
         watch.save()?;

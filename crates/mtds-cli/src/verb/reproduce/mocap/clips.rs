@@ -1,8 +1,7 @@
 //! The clips of the experiments, with their mirror images: from BVH files, or of the built-in walkers.
 
 use crate::options::Common;
-use crate::usage::UsageError;
-use crate::verb::mocap::{Take, check_folder, read_all, read_column, usual_manifest};
+use crate::verb::mocap::{Take, check_folder, files_of, read_all, read_column, usual_manifest};
 use anyhow::{Result, bail};
 use mtds::{Family, Sequence};
 use mtds_experiments::mocap::{Clip, Material, Part};
@@ -33,26 +32,12 @@ struct Plain {
 pub fn of_folder(folder: &Path, datasets: &[String], common: &Common) -> Result<Material> {
     check_folder(folder)?;
     let manifest = usual_manifest(folder);
-    let column = |name: &str| match &manifest {
-        Some(path) => read_column(path, name),
-        None => Ok(Default::default()),
-    };
-    let splits = column("split")?;
-    let of_files = if datasets.is_empty() { Default::default() } else { column("dataset")? };
-    let known: BTreeSet<&str> = of_files.values().map(String::as_str).collect();
-    if let Some(unknown) = datasets.iter().find(|name| !known.contains(name.as_str())) {
-        let problem = format!("expected datasets of the column `dataset` of manifest.csv, found `{unknown}`");
-        let known = known.into_iter().collect::<Vec<_>>().join(", ");
-        let hint = if known.is_empty() { "leave it out".into() } else { known };
-        return Err(UsageError::new("--dataset", problem, hint).into());
-    }
+    let splits = manifest.as_deref().map(|path| read_column(path, "split")).transpose()?.unwrap_or_default();
+    let chosen = files_of(manifest.as_deref(), datasets)?;
     let settings = ClipSettings::default();
-    let takes = read_all(folder, &settings)?;
+    let takes = read_all(folder, chosen.as_ref(), &settings)?;
     takes.say_failures(common);
-    let is_asked = |take: &&Take| {
-        datasets.is_empty() || of_files.get(&take.file).is_some_and(|own| datasets.contains(own))
-    };
-    let asked: Vec<&Take> = takes.takes.iter().filter(is_asked).collect();
+    let asked = &takes.takes;
     // Where no table says what is for testing, it is the last clip of every style that has several.
     let lasts = last_of_styles(asked.iter().map(|take| (take.style.as_str(), take.id.as_str())));
     let part = |take: &Take| match splits.get(&take.file) {
