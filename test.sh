@@ -132,12 +132,12 @@ check_scripts() {
     done
     echo 'shell scripts parse: fine'
     if ! command -v python3 >/dev/null 2>&1; then
-        skip 'no python3, so the scripts in bench/peers, families and docs/pictures were not parsed'
+        skip 'no python3, so the scripts in bench, families and docs/pictures were not parsed'
         return
     fi
     python3 -c 'import ast, sys
 for path in sys.argv[1:]:
-    ast.parse(open(path, encoding="utf-8").read(), path)' bench/peers/*.py families/*.py docs/pictures/*.py
+    ast.parse(open(path, encoding="utf-8").read(), path)' bench/*.py bench/peers/*.py families/*.py docs/pictures/*.py
     echo 'benchmark workers and scripts of families and pictures parse: fine'
 }
 

@@ -156,7 +156,7 @@ impl<'a> Values<'a> {
                 let mut end = start;
                 // Views that differ may be of equal texts that are stored twice.
                 while end < n && array.value(end) == text {
-                    end = end + after(&views[end..n], |view| *view == first).max(1);
+                    end += after(&views[end..n], |view| *view == first).max(1);
                 }
                 end
             }
@@ -207,11 +207,11 @@ fn after<T>(values: &[T], is_wanted: impl Fn(&T) -> bool) -> usize {
 }
 
 /// Moments, `value · numerator / denominator` microseconds.
-fn moments<'a, T: ArrowPrimitiveType<Native = i64>>(
-    array: &'a ArrayRef,
+fn moments<T: ArrowPrimitiveType<Native = i64>>(
+    array: &ArrayRef,
     (numerator, denominator): (i64, i64),
     kind: TimeKind,
-) -> Values<'a> {
+) -> Values<'_> {
     let micros = |value: i64| value.saturating_mul(numerator).div_euclid(denominator);
     Values::Moments(array.as_primitive::<T>().unary(micros), kind)
 }
