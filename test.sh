@@ -193,7 +193,7 @@ check_python() {
         rm -rf "$environment"
         return
     fi
-    "$environment/bin/maturin" build --locked --out "$environment/wheels"
+    "$environment/bin/maturin" build --strip --locked --out "$environment/wheels"
     "$environment/bin/maturin" generate-stubs --profile dev --locked --out "$environment/stubs"
     $install "$environment"/wheels/*.whl
     "$environment/bin/ruff" check python
