@@ -73,7 +73,7 @@ pub use error::{Error, Result};
 pub use family::{Family, Inputs, Scaling, Sequence, Signal};
 pub use infer::{Diagnostics, Method, Online, Points, Posterior, Status};
 pub use learn::{CodeUsage, Control, LearnRule, PriorRule, Progress, Wishes};
-pub use model::{DataColumns, Inferred, Member, Model, ModelTracker, Provenance, SegmentCode};
+pub use model::{DataColumns, Inferred, Member, Model, ModelTracker, Provenance};
 pub use predict::{CodePath, Explained, Forecast, PrincipalAxes, Surprise};
 pub use system::{Architecture, System};
 pub use workflow::{Fit, FitProgress, FitRecord, FitStage, Fitting};
@@ -127,7 +127,7 @@ pub mod parts {
     };
     pub use crate::model::{
         Attribute, Blend, CardScore, Companion, Follower, FollowingModel, ModelTrackerState, Remembered,
-        Widths,
+        SegmentCode, Widths,
     };
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Misfit, Remainder, Scores, explained_share, family_mean, last_value,
