@@ -34,6 +34,28 @@ fn it_is_there_at_once() {
     assert!(["along.bvh", "morph.csv", "moved.csv", "codes.csv"].iter().all(|file| at.join(file).exists()));
 }
 
+/// Codes of segments say how somebody moved at a moment; a clip as a whole is their average.
+#[test]
+fn a_moment_of_a_clip_is_a_style() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let at = folder.path();
+    walks(at);
+    let known = json(at, "inspect starter");
+    let segments = known["segments"].as_array().expect("a list");
+    assert!(segments.len() > 300, "{}", segments.len());
+    let first = &segments[0];
+    assert_eq!((first["start"].as_u64(), first["steps"].as_u64()), (Some(0), Some(64)));
+    let named = format!("{}@3", first["series"].as_str().expect("a name"));
+    let restyle = "mocap restyle walks/neutral/neutral_01.bvh -q";
+    let told = json(at, &format!("{restyle} --style {named} -o moment.bvh"));
+    assert_eq!(told["codes"][0], first["code"]);
+    must(at, &format!("generate starter --like {named} --path walks/proud/proud_01.bvh -o moment.csv -q"));
+    must(at, &format!("transfer starter walks.csv --content proud_01 --style {named} -o moved.csv -q"));
+    let beyond = named.replace("@3", "@99999");
+    let said = must_fail(at, &format!("{restyle} --style {beyond} -o x.bvh"), 2);
+    assert!(said.contains(&format!("`{beyond}`")), "{said}");
+}
+
 #[test]
 fn it_says_what_it_is_and_whose_data_it_is_from() {
     let folder = tempfile::tempdir().expect("a temporary directory");

@@ -14,9 +14,10 @@ pub const ACKNOWLEDGEMENT: &str =
     "learned from data of mocap.cs.cmu.edu; the database was created with funding from NSF EIA-0196217";
 
 /// Its directory, as `mtds fit` wrote it.
-const FILES: [(&str, &[u8]); 2] = [
+const FILES: [(&str, &[u8]); 3] = [
     ("config.json", include_bytes!("../starter/model/config.json")),
     ("model.safetensors", include_bytes!("../starter/model/model.safetensors")),
+    ("segments.safetensors", include_bytes!("../starter/model/segments.safetensors")),
 ];
 
 /// The model.

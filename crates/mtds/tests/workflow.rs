@@ -1,6 +1,6 @@
 //! A fit as a library: stopped anywhere and resumed from bytes, on any number of threads, it makes the same model.
 
-use mtds::{Control, Error, Family, Fit, FitStage, Fitting, Model, Sequence, Signal, Wishes};
+use mtds::{Control, Error, Family, Fit, FitStage, Fitting, LearnRule, Model, Sequence, Signal, Wishes};
 
 /// Decays of different speeds, some of them with a bump.
 fn family() -> Family {
@@ -223,4 +223,24 @@ fn a_fit_goes_on_only_with_what_it_was() {
     for cut in [0, 5, 15, bytes.len() / 2, bytes.len() - 1] {
         assert!(matches!(refused(&fit(), &family, &bytes[..cut]), Error::Store { .. }), "{cut}");
     }
+}
+
+#[test]
+fn beliefs_about_segments_are_kept_with_their_places() {
+    let mut cut = fit();
+    cut.wishes.learn = Some(LearnRule::Elbo);
+    cut.wishes.segment = Some(8);
+    cut.wishes.overlap = Some(4);
+    let model = cut.run(&family(), &mut |_| Control::Continue).unwrap().unwrap();
+    let held_out = &model.fit.as_ref().unwrap().held_out_ids;
+    assert!(!held_out.is_empty());
+    for member in model.members.iter().filter(|member| !held_out.contains(&member.id)) {
+        let own: Vec<_> = model.segments.iter().filter(|segment| segment.member == member.id).collect();
+        let places: Vec<_> = own.iter().map(|segment| (segment.start, segment.n_time)).collect();
+        assert_eq!(places, [(0, 8), (4, 8), (8, 8)], "{}", member.id);
+        assert!(own.iter().all(|segment| segment.code_mean.len() == 1 && segment.code_std_dev[0] > 0.0));
+    }
+    let files = model.to_files().unwrap();
+    assert_eq!(Model::from_files(&files).unwrap().segments.len(), model.segments.len());
+    assert!(whole().segments.is_empty(), "sequences that are learned whole have members alone");
 }

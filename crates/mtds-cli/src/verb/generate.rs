@@ -37,7 +37,7 @@ pub struct Arguments {
     #[arg(value_parser = code("--code"))]
     pub code: Vec<Code>,
 
-    /// Id of a member that the model was learned from, or a BVH file for models of motions; again for more sequences
+    /// Id of a member that the model was learned from, a segment of one (old_03@128: around its row 128, counted from 0), or a BVH file for models of motions; again for more sequences
     #[arg(long, value_name = "ID", conflicts_with_all = ["sample", "style"])]
     pub like: Vec<String>,
 

@@ -2,7 +2,7 @@
 
 use crate::usage::{UsageError, value};
 use clap::builder::TypedValueParser;
-use mtds::Member;
+use mtds::{Member, Model};
 use std::path::Path;
 
 /// A code that was typed.
@@ -40,6 +40,24 @@ pub(super) fn find(
         let hint = if near.is_empty() { "a model with members".into() } else { near.join(", ") };
         UsageError::new(option, problem, hint)
     })
+}
+
+/// The code of the member that was typed, or of a segment of one, as `old_03@128`.
+///
+/// # Errors
+/// A [`UsageError`] that offers names like it, or says which steps there are.
+pub(super) fn known_code(
+    (option, typed): (&'static str, &str),
+    model: &Model,
+    place: &Path,
+) -> Result<Vec<f64>, UsageError> {
+    match model.code_called(typed) {
+        Ok(code) => Ok(code.to_vec()),
+        Err(mtds::Error::Unknown { kind: "segment", known, .. }) => {
+            Err(UsageError::new(option, format!("the model knows no segment `{typed}`"), known))
+        }
+        Err(_) => member(option, typed, &model.members, place).map(|member| member.code_mean.clone()),
+    }
 }
 
 /// The member that was typed.

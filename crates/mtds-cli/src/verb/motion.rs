@@ -152,7 +152,7 @@ impl Said<'_> {
                 if example.misfit.is_far_outside() {
                     let size = example.misfit.size().unwrap_or(f64::NAN);
                     common.say(format_args!(
-                        "note: `{}` (errors {size:.1e} times those of members): {OUTSIDE}",
+                        "note: `{}` (errors {size:.1} times those of members): {OUTSIDE}",
                         path.display()
                     ));
                 }
@@ -162,7 +162,7 @@ impl Said<'_> {
     }
 }
 
-/// The code of what was typed: that of a member, and for a model of motions that of a style, a mixture, or a BVH file. What is called
+/// The code of what was typed: that of a member or of a segment of one, and for a model of motions that of a style, a mixture, or a BVH file. What is called
 /// a style is sought among styles first.
 ///
 /// # Errors
@@ -172,9 +172,9 @@ pub(super) fn code_of(
     (model, place): (&Model, &Path),
     common: &Common,
 ) -> Result<Vec<f64>> {
-    let member = known::member(option, typed, &model.members, place);
-    let (Err(_), Ok(motion)) = (&member, MotionModel::of(model)) else {
-        return Ok(member?.code_mean.clone());
+    let known = known::known_code((option, typed), model, place);
+    let (Err(_), Ok(motion)) = (&known, MotionModel::of(model)) else {
+        return Ok(known?);
     };
     if has_ending(typed, "bvh") {
         return Said::Example(Path::new(typed)).code(&motion, &ClipSettings::default(), common);

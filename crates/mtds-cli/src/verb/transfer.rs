@@ -99,8 +99,8 @@ impl Arguments {
 
     /// The code of the style that the model knows, or else the posterior mean of it by the outputs in the data.
     fn code(&self, model: &Model, family: &Family) -> Result<Vec<f64>> {
-        if let Ok(member) = model.member(&self.style) {
-            return Ok(member.code_mean.clone());
+        if let Ok(code) = model.code_called(&self.style) {
+            return Ok(code.to_vec());
         }
         let is_in_data = family.sequences().iter().any(|sequence| sequence.id() == self.style);
         if !is_in_data && MotionModel::of(model).is_ok() {

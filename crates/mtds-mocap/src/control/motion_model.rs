@@ -108,19 +108,18 @@ impl<'m> MotionModel<'m> {
         names
     }
 
-    /// The code of a style: the mean over members with this label, or that of the member of this id.
+    /// The code of a style: the mean over members with this label, or that of the member of this id, or of a segment of it
+    /// (`old_03@128`).
     ///
     /// # Errors
     /// [`Error::UnknownStyle`] with those that it knows.
     pub fn code_of(&self, name: &str) -> Result<Vec<f64>> {
         let members = || self.model.members.iter();
-        let mut of_style: Vec<&mtds::Member> =
+        let of_style: Vec<&mtds::Member> =
             members().filter(|member| member.label.as_deref() == Some(name)).collect();
         if of_style.is_empty() {
-            of_style.extend(members().filter(|member| member.id == name));
-        }
-        if of_style.is_empty() {
-            return Err(Error::UnknownStyle { name: name.into(), known: listed(&self.styles()) });
+            let unknown = |_| Error::UnknownStyle { name: name.into(), known: listed(&self.styles()) };
+            return self.model.code_called(name).map(<[f64]>::to_vec).map_err(unknown);
         }
         let mean =
             |d: usize| of_style.iter().map(|member| member.code_mean[d]).sum::<f64>() / of_style.len() as f64;

@@ -7,6 +7,7 @@ mod answer;
 mod blend;
 mod columns;
 mod infer;
+mod segment;
 mod tracker;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ pub(crate) use blend::Blended;
 pub use blend::{Blend, Levels, Remembered, Widths};
 pub use columns::{Attribute, DataColumns};
 pub use infer::Inferred;
+pub use segment::SegmentCode;
 pub use tracker::{Follower, FollowingModel, ModelTracker, ModelTrackerState};
 
 use crate::engine::Device;
@@ -45,6 +47,9 @@ pub struct Model {
     pub provenance: Provenance,
     /// The members of the family with their codes; may be empty.
     pub members: Vec<Member>,
+    /// What learning believes of the codes of segments, in the order of their sequences, then of time; empty where sequences were
+    /// learned whole.
+    pub segments: Vec<SegmentCode>,
     /// The network that reads a sequence and says its code, where one was learned.
     pub network: Option<LearnedNetwork>,
     /// What the card reports; may be empty.
@@ -78,6 +83,7 @@ impl Model {
             time_step: None,
             provenance,
             members: vec![],
+            segments: vec![],
             network: None,
             scores: vec![],
             usual_misfit: 1.0,

@@ -7,6 +7,7 @@
 //! README.md           the model card: for people, never read back
 //! inference.safetensors   the inference network, where one was learned
 //! members.safetensors     what members did, where forecasts remember it
+//! segments.safetensors    what learning believed of the codes of segments, where sequences were cut
 //! history.json            the course of learning, where there was one
 //! ```
 //! The same model always gives the same bytes. A part that cannot be understood is an error that names it, never a default;
@@ -19,6 +20,7 @@ mod migrate;
 mod network;
 pub(crate) mod number;
 mod remembered;
+mod segments;
 mod weights;
 
 use crate::base::Kinds;
@@ -43,10 +45,12 @@ pub const CARD_FILE: &str = "README.md";
 pub const NETWORK_FILE: &str = "inference.safetensors";
 /// What members did, beside the others where forecasts remember it.
 pub(crate) const MEMBERS_FILE: &str = "members.safetensors";
+/// What learning believed of the codes of segments, beside the others where sequences were cut.
+pub(crate) const SEGMENTS_FILE: &str = "segments.safetensors";
 /// The course of learning, beside the others where the model was learned by a fit.
 pub const HISTORY_FILE: &str = "history.json";
 /// The files of a model directory that may be left out.
-pub const OPTIONAL_FILE_NAMES: [&str; 3] = [NETWORK_FILE, MEMBERS_FILE, HISTORY_FILE];
+pub const OPTIONAL_FILE_NAMES: [&str; 4] = [NETWORK_FILE, MEMBERS_FILE, SEGMENTS_FILE, HISTORY_FILE];
 /// The files that loading needs; the card may be edited or left out.
 pub const REQUIRED_FILE_NAMES: [&str; 2] = [CONFIG_FILE, WEIGHTS_FILE];
 
@@ -71,6 +75,9 @@ impl Model {
         }
         if let Some(remembered) = &self.blend.remembered {
             files.push((MEMBERS_FILE, remembered::write(&remembered.members)?));
+        }
+        if !self.segments.is_empty() {
+            files.push((SEGMENTS_FILE, segments::write(&self.segments, self.system.d_code())?));
         }
         if let Some(fit) = &self.fit {
             let history = serde_json::to_vec(&fit.stages);
@@ -123,6 +130,7 @@ impl Model {
             time_step: config.time_step,
             provenance: config.provenance,
             members,
+            segments: vec![],
             network: None,
             scores: config.scores,
             usual_misfit: config.usual_misfit.unwrap_or(1.0),
@@ -131,6 +139,9 @@ impl Model {
         model.check()?;
         let network = find(files, NETWORK_FILE)?;
         model.network = network.map(|bytes| network::read(bytes, &model)).transpose()?;
+        if let Some(bytes) = find(files, SEGMENTS_FILE)? {
+            model.segments = segments::read(bytes, model.system.d_code())?;
+        }
         if let (Some(fit), Some(bytes)) = (&mut model.fit, find(files, HISTORY_FILE)?) {
             fit.stages = read_history(bytes)?;
         }

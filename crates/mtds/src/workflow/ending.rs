@@ -302,6 +302,7 @@ impl Ending<'_> {
             time_step: fit.time_step.clone(),
             provenance: Provenance::new(state.seed, family),
             members,
+            segments: candidate.segments.clone(),
             network: candidate.beliefs.as_ref().and_then(|beliefs| beliefs.network.clone()),
             scores: CardScore::of(&record.judged),
             fit: Some(record),

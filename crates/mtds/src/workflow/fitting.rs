@@ -12,7 +12,7 @@ use crate::learn::{
     self, Choice, Choices, ChosenPrior, Control, CourseCheckpoint, CourseData, Facts, LearnedBeliefs,
     Learner, PriorSearch, RemainderRecord, RunEnd, StageRecord, Structure, Wishes,
 };
-use crate::model::{Blend, DataColumns, Member, Model};
+use crate::model::{Blend, DataColumns, Member, Model, SegmentCode};
 use crate::system::{Architecture, System};
 use crate::{Error, Result};
 
@@ -124,6 +124,8 @@ pub(super) struct Candidate {
     pub(super) beliefs: Option<LearnedBeliefs>,
     /// What learning knows of the code of each member that it learned from, and of each that was held out.
     pub(super) known: Known,
+    /// The same of each segment, where sequences are cut.
+    pub(super) segments: Vec<SegmentCode>,
     /// What was found on the way to the prior.
     pub(super) search: PriorSearch,
     /// What is believed of codes of new members.
@@ -462,6 +464,7 @@ fn learned(task: Task, learner: &mut Learner, parts: &Parts) -> Result<Candidate
     let Some(fitted) = learner.fitted()? else {
         return Err(Error::setting("refine_steps", "learning ended before its first step"));
     };
+    let codes = learner.codes()?;
     Ok(Candidate {
         task,
         parameters: fitted.model.parameters().to_vec(),
@@ -469,7 +472,8 @@ fn learned(task: Task, learner: &mut Learner, parts: &Parts) -> Result<Candidate
         best_validation: fitted.outcome.best_validation,
         stages: learner.records(),
         beliefs: learner.beliefs()?,
-        known: parts.by_member(&learner.codes()?)?,
+        segments: parts.segments(&codes),
+        known: parts.by_member(&codes)?,
         search: PriorSearch::default(),
         prior: None,
         apart: None,

@@ -4,6 +4,7 @@ use crate::Result;
 use crate::family::{Family, Origin, SplitPlan, Strata};
 use crate::infer::GaussianMixture;
 use crate::learn::{Choices, CutFrom};
+use crate::model::SegmentCode;
 
 /// The family, divided by sequence.
 #[derive(Clone, Debug)]
@@ -69,6 +70,32 @@ impl Parts {
             gathered(&pieces[0], &self.pieces_of[0], self.training.n_seq())?,
             gathered(&pieces[1], &self.pieces_of[1], n_held_out)?,
         ])
+    }
+
+    /// What is known of the code of each piece that was cut, in the order of their sequences, those that were learned from first; none
+    /// where every sequence is one piece.
+    pub(super) fn segments(&self, known: &[Vec<Option<GaussianMixture>>; 2]) -> Vec<SegmentCode> {
+        if self.pieces.n_seq() == self.training.n_seq() {
+            return vec![];
+        }
+        let training = Some((&self.training, &self.pieces));
+        let held_out = self.held_out.as_ref().zip(self.held_out_pieces.as_ref());
+        let mut found = vec![];
+        for (part, families) in [training, held_out].into_iter().enumerate() {
+            let Some((whole, pieces)) = families else { continue };
+            for ((place, origin), code) in self.pieces_of[part].iter().enumerate().zip(&known[part]) {
+                let Some(code) = code else { continue };
+                let (k, covariance) = (code.dim(), code.covariance());
+                found.push(SegmentCode {
+                    member: whole.sequence(origin.sequence).id().to_owned(),
+                    start: origin.start,
+                    n_time: pieces.sequence(place).n_time(),
+                    code_mean: code.mean(),
+                    code_std_dev: (0..k).map(|d| covariance[d * k + d].sqrt()).collect(),
+                });
+            }
+        }
+        found
     }
 
     /// The training sequences, and where the pieces were cut from them.

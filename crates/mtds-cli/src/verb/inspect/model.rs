@@ -4,6 +4,7 @@ use super::{Arguments, is_page};
 use crate::verb::model::{is_starter, model_at};
 use anyhow::{Context, Result};
 use mtds::custom::Role;
+use mtds::parts::SegmentCode;
 use mtds::{Explained, Member, Model};
 use mtds_data::directory::write_file_atomic;
 use mtds_data::{Column, Table, write_table};
@@ -70,6 +71,7 @@ fn facts(path: &Path, model: &Model) -> Vec<(&'static str, String)> {
         ("shared by the family", blocks(|role| *role == Role::Shared)),
         ("learned numbers", system.n_parameters().to_string()),
         ("members", model.members.len().to_string()),
+        ("segments", segments(model)),
         ("labels", labels(&model.members)),
         ("learned by", format!("mtds {}, seed {}", provenance.program_version, provenance.seed)),
         ("data", format!("fingerprint {}", provenance.fingerprint)),
@@ -83,6 +85,17 @@ fn facts(path: &Path, model: &Model) -> Vec<(&'static str, String)> {
         .chain(model.fit.iter().flat_map(structures::sentences))
         .chain(model.fit.iter().flat_map(new_members::sentences))
         .collect()
+}
+
+/// How many segments have codes of their own, and how one is named.
+fn segments(model: &Model) -> String {
+    match &model.segments[..] {
+        [] => "none".into(),
+        [first, ..] => {
+            let n = model.segments.len();
+            format!("{n} with codes of their own, called as {}@{}", first.member, first.start)
+        }
+    }
 }
 
 /// Labels of members, each once: what styles are called.
@@ -100,6 +113,7 @@ fn document(path: &Path, model: &Model, map: Option<&CodeMap>, out: Option<&Path
         json!({"series": m.id, "label": m.label, "code": m.code_mean, "std_dev": m.code_std_dev,
                "map": map.map(|map| [map.places[i].0, map.places[i].1])})
     };
+    let segment = |of: &SegmentCode| json!({"series": of.member, "start": of.start, "steps": of.n_time, "code": of.code_mean, "std_dev": of.code_std_dev});
     json!({
         "verb": "inspect",
         "version": env!("CARGO_PKG_VERSION"),
@@ -116,6 +130,7 @@ fn document(path: &Path, model: &Model, map: Option<&CodeMap>, out: Option<&Path
         "new_members": model.fit.as_ref().map(|fit| &fit.new_members),
         "axes": map.map(|map| json!({"shares": map.axes.shares, "directions": map.axes.directions})),
         "members": model.members.iter().enumerate().map(member).collect::<Vec<_>>(),
+        "segments": model.segments.iter().map(segment).collect::<Vec<_>>(),
         "file": out,
     })
 }

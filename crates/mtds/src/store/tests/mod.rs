@@ -5,6 +5,7 @@ mod malformed;
 mod network;
 mod remembered;
 mod round_trip;
+mod segments;
 
 use serde_json::{Value, json};
 
