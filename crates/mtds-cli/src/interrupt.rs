@@ -3,18 +3,14 @@
 use anyhow::{Context, Result};
 use mtds::Control;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-
-const RUNNING: u8 = 0;
-const AT_ONCE: u8 = 1;
-const ASKED: u8 = 2;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Exit code of a program that Ctrl-C ended on the spot.
 const EXIT_CODE: i32 = 130;
 
 /// Whether somebody asked the program to stop.
 #[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicU8>);
+pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// Listens to Ctrl-C, and to the signal by which systems end programs.
@@ -26,7 +22,7 @@ impl Interrupt {
         let state = Arc::clone(&interrupt.0);
         ctrlc::set_handler(move || {
             // Files appear whole or not at all, so that ending on the spot leaves none half-written.
-            if state.swap(ASKED, Ordering::SeqCst) != RUNNING {
+            if state.swap(true, Ordering::SeqCst) {
                 std::process::exit(EXIT_CODE);
             }
         })
@@ -36,19 +32,11 @@ impl Interrupt {
 
     /// Whether the verb should stop now.
     pub fn is_asked(&self) -> bool {
-        self.0.load(Ordering::SeqCst) == ASKED
+        self.0.load(Ordering::SeqCst)
     }
 
     /// The same for the library.
     pub fn control(&self) -> Control {
         if self.is_asked() { Control::Stop } else { Control::Continue }
-    }
-
-    /// Does work that cannot be stopped and leaves nothing: meanwhile Ctrl-C ends the program at once.
-    pub fn without_stop<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _ = self.0.compare_exchange(RUNNING, AT_ONCE, Ordering::SeqCst, Ordering::SeqCst);
-        let done = work();
-        let _ = self.0.compare_exchange(AT_ONCE, RUNNING, Ordering::SeqCst, Ordering::SeqCst);
-        done
     }
 }

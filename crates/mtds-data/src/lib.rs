@@ -23,6 +23,24 @@
 //! have no step of their own are put on a grid, or resampled on request. Whatever a reader noticed or did is in [`ReadFamily::notes`], and
 //! an error says file, row, column, what was expected, what was found and what to try.
 //!
+//! From a file to a forecast, and a model to go on with; the same bits as `mtds fit`:
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use mtds::{Control, DataColumns, Fit};
+//! use mtds_data::{ReadOptions, model::save_model, read_family};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let read = read_family(Path::new("family.csv"), &ReadOptions::default())?;
+//! let fit = Fit { seed: 1, ..read.fit(DataColumns::default()) };
+//! let model = fit.run(&read.family, &mut |_| Control::Continue)?.expect("nobody stopped it");
+//! let forecast = model.forecast(read.family.sequence(0), 20)?;
+//! println!("{:?}", forecast.quantile(0.9)?);
+//! save_model(Path::new("model"), &model)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! [`write_family`] writes what the readers read; [`write_table`] writes results, and
 //! [`TableWriter`] those that are too long to be held.
 

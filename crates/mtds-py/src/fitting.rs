@@ -6,7 +6,7 @@ use crate::family::Family;
 use crate::model::Model;
 use crate::work::{self, Heard, Manner, Progress, Watch};
 use mtds::parts::Topic;
-use mtds::{DataColumns, Device, Fit, FitProgress, FitStage, Wishes};
+use mtds::{Device, Fit, FitProgress, FitStage, Wishes};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -37,21 +37,8 @@ impl Fitting {
     ) -> PyResult<Self> {
         let wishes = wishes(settings)?;
         let family = family.get();
-        let found = &family.read.columns;
-        let columns = DataColumns {
-            attributes: found.attributes.clone(),
-            pulses: found.pulses.clone(),
-            ..family.asked.clone()
-        };
-        let fit = Fit {
-            wishes,
-            select_code,
-            seed,
-            base: None,
-            columns,
-            time_step: family.has_times.then(|| family.read.time.step.to_string()),
-            device: Device::default(),
-        };
+        let fit = Fit { wishes, select_code, seed, ..family.read.fit(family.asked.clone()) };
+        let fit = Fit { time_step: fit.time_step.filter(|_| family.has_times), ..fit };
         work::quick(py, || {
             let opened = device::open(&device)?;
             let fit = Fit { device: opened.clone(), ..fit };

@@ -1,8 +1,9 @@
-//! Data for a model: the columns that it was learned from, steps of its length, and whether a family that was read has them.
+//! Data for a model: the fit of a family that was read, the columns and the length of steps that its model will know, and whether another family
+//! has them.
 
 use std::path::Path;
 
-use mtds::{DataColumns, Model, Signal};
+use mtds::{DataColumns, Fit, Model, Signal};
 
 use super::ReadFamily;
 use crate::note::Note;
@@ -35,6 +36,14 @@ pub fn prolonged(inputs: &Signal, model: &Model, n_time: usize) -> Signal {
 }
 
 impl ReadFamily {
+    /// A fit whose model will read data as these were: by the columns that were asked for by name, at steps of this length.
+    #[must_use]
+    pub fn fit(&self, asked: DataColumns) -> Fit {
+        let (attributes, pulses) = (self.columns.attributes.clone(), self.columns.pulses.clone());
+        let columns = DataColumns { attributes, pulses, ..asked };
+        Fit { columns, time_step: Some(self.time.step.to_string()), ..Fit::default() }
+    }
+
     /// Checks outputs, inputs and time step against a model, by name; `name` stands for the data in messages. What cannot be
     /// checked is noted.
     ///

@@ -100,6 +100,7 @@ fn scaled(column: &[f64]) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mtds::{Control, Fit, Sequence, Signal, Wishes};
 
     fn score(pit: Vec<f64>) -> SequenceScore {
         SequenceScore { n_observed: pit.len(), rmse: 0.0, nll: 0.0, crps: 0.0, coverage: vec![], pit }
@@ -114,6 +115,42 @@ mod tests {
         assert_eq!((found[0], found[9]), (0.5, 0.5));
         assert!(error > 0.1);
         assert!(tenths(&[]).0.is_empty());
+    }
+
+    /// Sixteen walks that fall back to 0, x_t = 0.9 x_{t−1} + e_t: their distances from any mean rollout have memory, what a filter predicts leaves none.
+    #[test]
+    fn predictions_of_a_random_state_leave_no_memory() {
+        let mut state = 1u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        };
+        let walk = |i: usize| {
+            let mut x = 0.0;
+            let values = (0..60).map(|_| {
+                x = 0.9 * x + uniform();
+                x
+            });
+            Sequence::new(format!("walk {i}"), Signal::column(values.collect())).expect("numbers")
+        };
+        let family = Family::new((0..16).map(walk).collect()).expect("one width");
+        let mut fit = Fit::default();
+        fit.wishes = Wishes {
+            base: Some("kalman".into()),
+            code: Some(1),
+            state: Some(1),
+            effort: Some(0.3),
+            ..Wishes::default()
+        };
+        let model = fit.run(&family, &mut |_| Control::Continue).expect("learned").expect("not stopped");
+        let found = of(&model, &family, 1, &[]).expect("its own family");
+        let own: Vec<Vec<f64>> = family.sequences().iter().map(|s| s.outputs().values().to_vec()).collect();
+        let of_walks = autocorrelation(&own).0[0];
+        assert!(
+            of_walks > 0.8 && found.autocorrelation[0].abs() < 0.2,
+            "{of_walks} {:?}",
+            found.autocorrelation
+        );
     }
 
     #[test]

@@ -150,8 +150,6 @@ impl Arguments {
             settings.data = settings.data.or(columns);
         }
         let read = self.source.read(&settings.data, None)?;
-        settings.data.pulses.clone_from(&read.columns.pulses);
-        settings.data.attributes.clone_from(&read.columns.attributes);
         self.common.say_notes(&read.notes);
         let device = self.place.open()?;
         let mut fitting = self.begin((settings, &device), &read, earlier.as_deref())?;
@@ -224,10 +222,8 @@ impl Arguments {
             wishes: settings.learn,
             select_code: self.select_code.clone().map_or(vec![], |lengths| lengths.0),
             seed: settings.seed.unwrap_or(DEFAULT_SEED),
-            base: None,
-            columns: settings.data,
-            time_step: Some(read.time.step.to_string()),
             device: device.clone(),
+            ..read.fit(settings.data)
         };
         let Some(bytes) = earlier else { return fit.begin(&read.family).map_err(usage) };
         let fitting = fit.resume(&read.family, bytes).map_err(|error| match error {

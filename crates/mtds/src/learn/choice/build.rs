@@ -3,7 +3,7 @@
 use super::{Beginning, Choices, LearnRule, RateRule, Recipe};
 use crate::base::{Base, BaseName};
 use crate::family::SegmentPlan;
-use crate::generator::{Activation, FeatureMap, Prior, Role, Skip};
+use crate::generator::{Activation, FeatureMap, Role, Skip};
 use crate::infer::{AdaptiveImportance, NoiseBelief, Online};
 use crate::learn::{
     Adapted, Course, CurvesStart, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine,
@@ -119,12 +119,6 @@ impl Choices {
     #[must_use]
     pub fn segments(&self) -> Option<SegmentPlan> {
         (self.segment > 0).then_some(SegmentPlan { length: self.segment, overlap: self.overlap })
-    }
-
-    /// What is believed about the code of a new member, where members say nothing about it.
-    #[must_use]
-    pub fn normal_prior(&self) -> Prior {
-        Prior::Normal { std_dev: self.prior_std }
     }
 
     /// How codes of new members are inferred.
