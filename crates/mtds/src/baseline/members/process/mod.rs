@@ -105,6 +105,9 @@ impl Fitted {
         let problem = Problem::of(curves, c);
         let start = Points::from_points(Kernels::COUNT, &[problem.start()])?;
         let mut wish = observer(0);
+        if wish == Control::Stop {
+            return Err(Error::Stopped);
+        }
         let best = best_climbs(&problem, &start, ROUNDS, &mut |round| {
             wish = observer(round);
             wish
