@@ -122,6 +122,10 @@ class Fitting:
         """
         Seed of all randomness.
         """
+    def so_far(self, /) -> Model | None:
+        """
+        The model as it stands; nothing before learning has got past its start.
+        """
     @property
     def trouble(self, /) -> str | None:
         """

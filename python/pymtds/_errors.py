@@ -48,8 +48,10 @@ class InternalError(Error, RuntimeError):
 
 
 class FitInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a fit. What was learned is in `fitting`; `fitting.run()` goes on to the same bits."""
+    """Ctrl-C during a fit. `fitting.run()` goes on to the same bits; `fitting.so_far()` is the model with what was learned."""
 
     def __init__(self, fitting: Fitting) -> None:
-        super().__init__("the fit was interrupted; `.fitting.run()` of this exception goes on from there")
+        super().__init__(
+            "the fit was interrupted; `.fitting.run()` of this exception goes on from there, and `.fitting.so_far()` is the model as it stands"
+        )
         self.fitting = fitting

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pymtds import _core
 from pymtds._errors import DataError
-from pymtds._frames import Frame, Kind, kind_of, streams_of
+from pymtds._frames import Frame, Kind, SameKind, kind_of, streams_of
 
 __all__ = ["Family"]
 
@@ -142,7 +142,7 @@ class Family:
         """Inputs of a sequence, steps × inputs, those known ahead included; `None` for a family without inputs."""
         return self._core.inputs(self._index(id))
 
-    def to_frame(self) -> Frame:
+    def to_frame(self) -> SameKind:
         """Give back the family as a frame of the kind that it was read from: a row per sequence and step, gaps filled with nothing."""
         return self._kind.frame(self._core.table())
 
@@ -165,6 +165,11 @@ class Family:
         inputs = f", inputs {', '.join(self.input_names)}" if self.input_names else ""
         sequences = "sequence" if len(self) == 1 else "sequences"
         return f"Family({len(self)} {sequences} of {steps} steps, outputs {', '.join(self.output_names)}{inputs})"
+
+    def _repr_html_(self) -> str:
+        from pymtds._html import family
+
+        return family(self)
 
 
 def columns_of(

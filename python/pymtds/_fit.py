@@ -87,7 +87,16 @@ def fit(
 
 
 class Fitting:
-    """A fit in progress: begun, run, interrupted by Ctrl-C and gone on with, to the same bits."""
+    """A fit in progress: begun, run, interrupted by Ctrl-C and gone on with, to the same bits.
+
+    >>> import pymtds
+    >>> fitting = pymtds.Fitting(pymtds.Family(family_frame), code=1, effort=0.02)
+    >>> fitting.reasons["code"]
+    (1, 'as asked')
+    >>> fitting.so_far() is None
+    True
+    >>> model = fitting.run(threads=2)
+    """
 
     def __init__(
         self,
@@ -115,6 +124,15 @@ class Fitting:
             raise FitInterrupted(self) from stopped
         say_trouble(self._core)
         return model
+
+    def so_far(self) -> Model | None:
+        """Give the model as it stands, for a fit that was interrupted; `None` before learning has got past its start.
+
+        It is the first system that was learned, or the one that is being learned, with the best parameters so far. It forecasts,
+        infers, generates, is saved; codes of members, calibration and scores come last in a fit, and are not there before.
+        """
+        core = self._core.so_far()
+        return None if core is None else Model._of(core, self._kind)
 
     def checkpoint(self) -> bytes:
         """All that is needed to go on from here, in another process, with the same family and settings."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pymtds._errors import SettingError
-from pymtds._frames import Frame, Kind
+from pymtds._frames import Kind, SameKind
 
 if TYPE_CHECKING:
     from pymtds import _core
@@ -59,13 +59,24 @@ class Forecast:
 
     `frame` has a row per sequence, step and output; `mean`, `sd`, `interval`, `quantile` and `draws` are arrays of sequences ×
     steps × outputs, or lists of arrays where sequences are forecast for different numbers of steps.
+
+    >>> forecast = model.forecast(family_frame, horizon=4, level=80, draws=10)
+    >>> forecast
+    Forecast(6 sequences, 4 steps, outputs y)
+    >>> forecast.frame.shape
+    (24, 7)
+    >>> low, high = forecast.interval(80)
+    >>> bool((low < high).all())
+    True
+    >>> forecast.draws.shape
+    (6, 10, 4, 1)
     """
 
     def __init__(self, core: _core.Forecast, levels: Levels, kind: Kind, outputs: list[str]) -> None:
         self._core = core
         self._levels = levels
         self._kind = kind
-        self._frame: Frame = None
+        self._frame: SameKind = None
         self.output_names = outputs
         """Names of the outputs."""
 
@@ -75,7 +86,7 @@ class Forecast:
         return self._core.ids
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> SameKind:
         """A row per sequence, step and output, as a frame of the kind that was forecast from."""
         if self._frame is None:
             self._frame = self._kind.frame(self._core.table(list(self._levels.names)))

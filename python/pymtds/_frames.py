@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pymtds._errors import DataError
 
@@ -13,10 +13,28 @@ if TYPE_CHECKING:
 
     from pymtds import _core
 
-__all__ = ["Kind", "kind_of", "streams_of"]
+__all__ = ["Frame", "Kind", "SameKind", "kind_of", "streams_of"]
 
-Frame = Any
-"""Anything with a method `__arrow_c_stream__`: a frame of pandas or polars, a table of pyarrow, a relation of duckdb."""
+
+class SpeaksArrow(Protocol):
+    """A frame of pandas or polars, a table of pyarrow, a relation of duckdb, anything that gives its rows as an Arrow stream."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Give a capsule with the stream."""
+
+
+class Lazy(Protocol):
+    """A lazy frame of polars."""
+
+    def collect(self) -> Any:
+        """Give the rows."""
+
+
+Frame: TypeAlias = SpeaksArrow | Lazy
+"""What families are read from."""
+
+SameKind: TypeAlias = Any
+"""A frame of the kind that went in, which types cannot say."""
 
 
 class Kind:
@@ -31,7 +49,7 @@ class Kind:
             frame = nw.from_native(like, eager_only=True)
             self._schema = dict(frame.schema)
 
-    def frame(self, table: _core.Table) -> Frame:
+    def frame(self, table: _core.Table) -> SameKind:
         """A frame of this kind with the content of a table; columns that came in have their type again."""
         import narwhals as nw
 
@@ -57,7 +75,11 @@ def _is_index(kind: Any) -> bool:
     import narwhals as nw
 
     return bool(
-        kind.is_integer() or kind.is_temporal() or kind in (nw.Categorical, nw.String) or kind == nw.Datetime
+        kind.is_integer()
+        or kind.is_temporal()
+        or kind in (nw.Categorical, nw.String)
+        or kind == nw.Enum
+        or kind == nw.Datetime
     )
 
 

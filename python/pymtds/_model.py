@@ -16,7 +16,7 @@ from pymtds._devices import say_trouble
 from pymtds._errors import DataError, SettingError
 from pymtds._family import Family, columns_of, matrix
 from pymtds._forecast import Forecast, Levels
-from pymtds._frames import Frame, Kind, kind_of, streams_of
+from pymtds._frames import Frame, Kind, SameKind, kind_of, streams_of
 from pymtds._posterior import Posterior
 from pymtds._progress import Heard, shown
 from pymtds._tracker import Tracker
@@ -143,7 +143,7 @@ class Model:
         threads: int | None = None,
         progress: bool | Heard | None = None,
         **columns: Unpack[ColumnNames],
-    ) -> Frame:
+    ) -> SameKind:
         """Score forecasts of every sequence from each origin: RMSE, NLL, CRPS and coverage with standard errors, as a frame.
 
         `against` are baselines: `last-value`, `family-mean`, `nearest`, `ridge`, `fpca`, `gp`, `pooled`, `gru`, `single`;
@@ -246,6 +246,12 @@ class Model:
         """Answer the inputs of one sequence as another would; steps × outputs.
 
         `style` is a member of the model, or a sequence of the frame whose code is inferred.
+
+        >>> import pymtds
+        >>> driven = family_frame.assign(u=(family_frame["t"] % 7 == 0) * 1.0)
+        >>> answers = pymtds.fit(driven, code=1, effort=0.02)
+        >>> answers.transfer(driven, content="a", style="f").shape
+        (30, 1)
         """
         family, _ = self._family(frame, columns)
         return self._core.transfer(family, content, style, seed=seed, threads=threads)
@@ -264,7 +270,14 @@ class Model:
         return self._core.device
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model as a directory, whole or not at all; the program reads it, too."""
+        """Write the model as a directory, whole or not at all; the program reads it, too.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "decays")
+        >>> model.save(path)
+        >>> sorted(os.listdir(path))[:2]
+        ['README.md', 'config.json']
+        """
         self._core.save(fspath(path))
 
     @property
@@ -375,7 +388,14 @@ class Model:
 
 
 def load(path: str | PathLike[str], *, device: str = "auto") -> Model:
-    """Read the model in a directory, as `Model.save` or `mtds fit` wrote it; `device` as in `Model.on`."""
+    """Read the model in a directory, as `Model.save` or `mtds fit` wrote it; `device` as in `Model.on`.
+
+    >>> import os, pymtds, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "decays")
+    >>> model.save(path)
+    >>> pymtds.load(path).members
+    ['a', 'b', 'c', 'd', 'e', 'f']
+    """
     return Model._of(CoreModel.load(fspath(path), device))
 
 

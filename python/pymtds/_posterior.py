@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pymtds._frames import Frame, Kind
+from pymtds._frames import Kind, SameKind
 
 if TYPE_CHECKING:
     from pymtds import _core
@@ -18,7 +18,16 @@ Array = npt.NDArray[np.float64]
 
 
 class Posterior:
-    """What is known of the codes of the sequences of a family: summary, diagnostics and draws."""
+    """What is known of the codes of the sequences of a family: summary, diagnostics and draws.
+
+    >>> posterior = model.infer(family_frame, seen=10, draws=200)
+    >>> posterior
+    Posterior(6 sequences, codes of length 1)
+    >>> list(posterior.frame.columns)[:4]
+    ['series', 'seen', 'z1_mean', 'z1_sd']
+    >>> posterior.mean.shape, posterior.sd.shape, posterior.draws.shape
+    ((6, 1), (6, 1), (6, 1, 200, 1))
+    """
 
     def __init__(self, core: _core.Posterior, kind: Kind) -> None:
         self._core = core
@@ -30,7 +39,7 @@ class Posterior:
         return self._core.ids
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> SameKind:
         """A row per sequence: steps seen, mean and deviation of the code, evidence, effective draws, status, misfit."""
         return self._kind.frame(self._core.table())
 
@@ -69,3 +78,8 @@ class Posterior:
 
     def __repr__(self) -> str:
         return f"Posterior({len(self)} sequences, codes of length {self._core.mean().shape[1]})"
+
+    def _repr_html_(self) -> str:
+        from pymtds._html import posterior
+
+        return posterior(self)

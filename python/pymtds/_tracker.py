@@ -29,7 +29,17 @@ class TrackedForecast(NamedTuple):
 
 
 class Tracker:
-    """Follows a sequence: observe what comes, ask what the code is and where it is going."""
+    """Follows a sequence: observe what comes, ask what the code is and where it is going.
+
+    >>> tracker = model.track()
+    >>> for value in [0.97, 0.92, 0.88, 0.85, 0.8]:
+    ...     updates = tracker.observe([value])
+    >>> tracker.n_observed
+    5
+    >>> ahead = tracker.forecast(3, level=80)
+    >>> ahead.mean.shape, list(ahead.quantiles)
+    ((3, 1), ['lo-80', 'hi-80'])
+    """
 
     def __init__(self, core: _core.Tracker, outputs: int, inputs: int) -> None:
         self._core = core
@@ -81,6 +91,11 @@ class Tracker:
 
     def __repr__(self) -> str:
         return f"Tracker({self.n_observed} steps observed)"
+
+    def _repr_html_(self) -> str:
+        from pymtds._html import tracker
+
+        return tracker(self)
 
 
 def _rows(values: npt.ArrayLike, width: int, what: str) -> Array:

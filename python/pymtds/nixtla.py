@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -10,7 +11,7 @@ import narwhals as nw
 from pymtds._errors import DataError, Error, SettingError
 from pymtds._family import Family
 from pymtds._fit import fit
-from pymtds._frames import Frame
+from pymtds._frames import Frame, SameKind
 from pymtds._model import ColumnNames, Model
 from pymtds._settings import Settings
 
@@ -36,7 +37,11 @@ class MTDS:
         threads: int | None = None,
         **settings: Unpack[Settings],
     ) -> None:
-        """Say how to learn; the settings are those of `pymtds.fit`. Frequencies are read from the times; `freq` is accepted, as others need it."""
+        """Say how to learn; the settings are those of `pymtds.fit`.
+
+        Frequencies are read from the times. `freq`, as Nixtla has it (`"D"`, `"1h"`, `"ME"`, `1`), is compared with what is read: data of
+        another frequency are refused.
+        """
         self.freq = freq
         self.alias = alias
         self.seed = seed
@@ -59,7 +64,9 @@ class MTDS:
         others = [name for name in _columns(df) if name not in self._names]
         self._inputs = others if X_cols is None else list(X_cols)
         self._df = df
-        self.model = fit(Family(df, **self._named(df)), seed=self.seed, threads=self.threads, **self.settings)
+        family = Family(df, **self._named(df))
+        _check(self.freq, family.time_step)
+        self.model = fit(family, seed=self.seed, threads=self.threads, **self.settings)
         return self
 
     def predict(
@@ -68,7 +75,7 @@ class MTDS:
         new_df: Frame | None = None,
         X_df: Frame | None = None,
         level: Sequence[float] | None = None,
-    ) -> Frame:
+    ) -> SameKind:
         """Forecast `h` steps of the sequences that were learned from, or of new ones; `X_df` has the inputs of these steps."""
         model = self._learned()
         df = self._df if new_df is None else new_df
@@ -98,7 +105,7 @@ class MTDS:
         id_col: str = "unique_id",
         time_col: str = "ds",
         target_col: str = "y",
-    ) -> Frame:
+    ) -> SameKind:
         """Learn from a frame and forecast it."""
         return self.fit(df, id_col=id_col, time_col=time_col, target_col=target_col).predict(
             h, X_df=X_df, level=level
@@ -116,11 +123,16 @@ class MTDS:
         id_col: str = "unique_id",
         time_col: str = "ds",
         target_col: str = "y",
-    ) -> Frame:
+    ) -> SameKind:
         """Forecast the last steps from several cutoffs, each seeing only what came before it.
 
         With `refit=False` the model is learned once, before the first cutoff. The answer has a column `cutoff`, and the target beside
         the forecast.
+
+        >>> frame = family_frame.rename(columns={"series": "unique_id", "t": "ds"})
+        >>> found = MTDS(code=1, effort=0.02).cross_validation(frame, h=5, n_windows=2, refit=False)
+        >>> list(found.columns), len(found)
+        (['unique_id', 'ds', 'cutoff', 'y', 'mtds'], 60)
         """
         if n_windows < 1 or h < 1:
             raise SettingError("setting `n_windows`: expected 1 or more windows of 1 or more steps")
@@ -166,7 +178,7 @@ class MTDS:
             raise DataError(f"frame: expected a column `{missing[0]}`, found {', '.join(_columns(df))}")
         return {"series": series, "time": time, "outputs": [target], "inputs": self._inputs}
 
-    def _with_future(self, df: Frame, X_df: Frame) -> Frame:
+    def _with_future(self, df: Frame, X_df: Frame) -> SameKind:
         series, time, target = self._names
         past, future = _eager(df), _eager(X_df)
         kept = [series, time, target, *self._inputs]
@@ -178,10 +190,42 @@ class MTDS:
         past = past.with_columns(nw.col(target).cast(kind if kind.is_float() else nw.Float64()))
         return nw.concat([past.select(*kept), future.with_columns(nothing).select(*kept)]).to_native()
 
-    def _renamed(self, frame: Frame) -> Frame:
+    def _renamed(self, frame: SameKind) -> SameKind:
         found = nw.from_native(frame, eager_only=True).drop("output", "sd")
         names = {name: f"{self.alias}-{name}" for name in found.columns if name[:3] in ("lo-", "hi-")}
         return found.rename({**names, "mean": self.alias}).to_native()
+
+
+_UNITS = {
+    **dict.fromkeys(("ms", "L"), ("ms", 1)),
+    **dict.fromkeys(("s", "S"), ("ms", 1000)),
+    **dict.fromkeys(("m", "min", "T"), ("ms", 60_000)),
+    **dict.fromkeys(("h", "H"), ("ms", 3_600_000)),
+    **dict.fromkeys(("d", "D"), ("ms", 86_400_000)),
+    **dict.fromkeys(("w", "W"), ("ms", 604_800_000)),
+    **dict.fromkeys(("mo", "M", "ME", "MS"), ("months", 1)),
+    **dict.fromkeys(("q", "Q", "QE", "QS"), ("months", 3)),
+    **dict.fromkeys(("y", "Y", "YE", "YS", "A", "AS"), ("months", 12)),
+}
+"""Units of time as pandas, polars and this package write them."""
+
+
+def _length(step: str | int) -> tuple[str, float] | None:
+    """How long a step is, in a unit that can be compared; `None` for what is none of ours, such as days of business."""
+    found = re.fullmatch(r"(\d*)([A-Za-z]*)(?:-[A-Z]{3})?", str(step))
+    if found is None or (found[2] and found[2] not in _UNITS):
+        return None
+    unit, size = _UNITS.get(found[2], ("steps", 1))
+    return unit, size * int(found[1] or 1)
+
+
+def _check(freq: str | int | None, step: str | None) -> None:
+    """Refuse data of another frequency than the one that was named."""
+    expected, found = (None if one is None else _length(one) for one in (freq, step))
+    if expected is not None and found is not None and expected != found:
+        raise DataError(
+            f"frame: expected steps of {freq}, as `freq` says, found steps of {step}; leave `freq` out"
+        )
 
 
 def _eager(df: Frame) -> Any:

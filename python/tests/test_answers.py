@@ -129,6 +129,28 @@ def test_a_model_says_what_it_is(model, tmp_path):
         model.save(tmp_path / "else")
 
 
+def test_notebooks_show_a_table_and_a_picture(model, frame):
+    tracker = model.track()
+    assert "steps observed" in tracker._repr_html_()
+    tracker.observe(np.exp(-0.1 * np.arange(10))[:, None])
+    gaps = frame.with_columns(y=pl.when(pl.col("series") != "a").then(pl.col("y")))
+    shown = {
+        "family": (pymtds.Family(frame), "180 of 180"),
+        "gaps": (pymtds.Family(gaps), "nothing observed"),
+        "forecast": (model.forecast(frame, horizon=4, level=80), "a, y after 4 steps"),
+        "posterior": (model.infer(frame, seen=10), "±"),
+        "model": (model, "base model"),
+    }
+    for name, (found, said) in shown.items():
+        html = found._repr_html_()
+        assert "<table>" in html, name
+        assert "<svg" in html, name
+        assert said in html, name
+        assert "nan" not in html, name
+    assert "±" in tracker._repr_html_()
+    assert "and 1 more" in shown["family"][0]._repr_html_()
+
+
 def test_pictures_are_drawn(model, frame):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

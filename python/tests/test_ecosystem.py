@@ -9,7 +9,7 @@ import pytest
 from conftest import SETTINGS, rows
 
 import pymtds
-from pymtds.nixtla import MTDS
+from pymtds.nixtla import MTDS, _check
 
 
 def long_frame() -> pd.DataFrame:
@@ -30,6 +30,30 @@ def test_names_and_times_are_those_of_nixtla():
     named = {"unique_id": "series", "ds": "t"}
     plain = pymtds.fit(frame.rename(columns=named), series="series", time="t", outputs=["y"], **SETTINGS)
     assert np.array_equal(found["mtds"], plain.forecast(frame.rename(columns=named), 3).mean.reshape(-1))
+
+
+@pytest.mark.parametrize(
+    ("freq", "days"),
+    [("D", 1), ("1d", 1), ("h", 1 / 24), ("15min", 15 / 1440), ("W-SUN", 7), ("w", 7), (None, 3)],
+)
+def test_a_frequency_is_compared_with_the_times(freq, days):
+    times = pd.Timestamp("2024-01-07") + pd.to_timedelta(rows()["t"].to_numpy() * days, unit="D")
+    frame = long_frame().assign(ds=times.round("min"))
+    read = pymtds.Family(frame, series="unique_id", time="ds", outputs=["y"])
+    _check(freq, read.time_step)
+    # Days of business are no step that we know, so that there is nothing to compare.
+    _check("B", read.time_step)
+    with pytest.raises(pymtds.DataError, match="expected steps of 5h, as `freq` says, found steps of "):
+        MTDS(freq="5h", **SETTINGS).fit(frame)
+
+
+def test_a_frequency_of_months_and_of_steps():
+    MTDS(freq="ME", **SETTINGS).fit(long_frame())
+    for freq in ("D", "2MS", 3):
+        with pytest.raises(
+            pymtds.DataError, match=f"expected steps of {freq}, as `freq` says, found steps of 1mo"
+        ):
+            MTDS(freq=freq, **SETTINGS).fit(long_frame())
 
 
 def test_new_sequences_and_frames_of_polars():

@@ -65,6 +65,128 @@ def test_ids_come_out_in_the_type_that_went_in(model, kind):
         assert [str(one) for one in found.to_list()] == list("123456")
 
 
+def with_diets() -> pl.DataFrame:
+    """The family with a label and an input that does not change within a sequence."""
+    is_even = pl.col("series").is_in(["a", "c", "e"])
+    return rows().with_columns(
+        label=pl.col("series").str.to_uppercase(),
+        diet=pl.when(is_even).then(pl.lit("hay")).otherwise(pl.lit("oats")),
+    )
+
+
+CODED = ["series", "label", "diet"]
+
+
+def in_arrow(frame: pl.DataFrame, codes: pa.DataType, texts: pa.DataType) -> pa.Table:
+    """Columns of text as dictionaries with these types."""
+    table = frame.to_arrow()
+    for name in CODED:
+        coded = table.column(name).cast(pa.string()).combine_chunks().dictionary_encode()
+        coded = pa.DictionaryArray.from_arrays(coded.indices.cast(codes), coded.dictionary.cast(texts))
+        table = table.set_column(table.schema.get_field_index(name), name, coded)
+    return table
+
+
+def in_duckdb(frame: pl.DataFrame) -> duckdb.DuckDBPyRelation:
+    connection = duckdb.connect()
+    connection.register("family", frame.to_arrow())
+    for name in CODED:
+        connection.execute(
+            f"create type kind_of_{name} as enum (select distinct {name} from family order by {name})"
+        )
+    casts = ", ".join(f"{name}::kind_of_{name} as {name}" for name in CODED)
+    return connection.sql(f"select t, y, {casts} from family")
+
+
+CATEGORIES = {
+    "polars categorical": lambda frame: frame.with_columns(pl.col(CODED).cast(pl.Categorical)),
+    "polars enum": lambda frame: frame.with_columns(
+        pl.col(name).cast(pl.Enum(sorted(set(frame[name]), reverse=True))) for name in CODED
+    ),
+    "pandas category": lambda frame: frame.to_pandas().astype(dict.fromkeys(CODED, "category")),
+    "pandas ordered": lambda frame: frame.to_pandas().astype(
+        {name: pd.CategoricalDtype(sorted(set(frame[name]), reverse=True), ordered=True) for name in CODED}
+    ),
+    "pyarrow": lambda frame: in_arrow(frame, pa.int32(), pa.string()),
+    "pyarrow narrow": lambda frame: in_arrow(frame, pa.int8(), pa.large_string()),
+    "duckdb enum": in_duckdb,
+}
+
+
+@pytest.mark.parametrize("name", CATEGORIES)
+def test_categories_of_every_library_are_ids_labels_and_inputs(model, frame, name):
+    family = CATEGORIES[name](with_diets())
+    read = pymtds.Family(family, inputs=["diet"])
+    assert (read.ids, read.labels) == (list("abcdef"), list("ABCDEF"))
+    assert read.input_names == ["diet=oats"]
+    assert [read.inputs(id)[0, 0] for id in read.ids] == [0.0, 1.0] * 3
+    found = model.forecast(family, horizon=2)
+    assert np.array_equal(found.mean, model.forecast(frame, horizon=2).mean)
+    if name.startswith("p"):
+        came, went = (nw.from_native(one, eager_only=True)["series"] for one in (family, found.frame))
+        assert went.dtype == came.dtype or (name.startswith("pyarrow") and went.dtype == nw.String)
+        assert went.to_list() == [id for id in "abcdef" for _ in range(2)]
+
+
+def zoned(kind: str, unit: str, zone: str):
+    """Hours across the night in which clocks in Berlin go back, with the time zone of a frame."""
+    start = dt.datetime(2024, 10, 26, 12, tzinfo=dt.UTC)
+    hours = pl.Series([start + dt.timedelta(hours=int(t)) for t in rows()["t"]])
+    times = hours.cast(pl.Datetime(unit, "UTC")).dt.convert_time_zone(zone)
+    frame = rows().with_columns(t=times)
+    match kind:
+        case "polars":
+            return frame
+        case "pandas":
+            return frame.to_pandas()
+        case "pyarrow":
+            return frame.to_arrow()
+    connection = duckdb.connect()
+    connection.execute(f"set timezone = '{zone}'")
+    connection.register("hours", frame.to_arrow())
+    return connection.sql("select series, t::timestamptz as t, y from hours")
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit", "zone"),
+    [
+        ("polars", "ms", "Europe/Berlin"),
+        ("polars", "ns", "America/St_Johns"),
+        ("pandas", "us", "Europe/Berlin"),
+        ("pyarrow", "us", "UTC"),
+        ("duckdb", "us", "Europe/Berlin"),
+    ],
+)
+def test_hours_go_on_across_a_night_when_clocks_change(model, frame, kind, unit, zone):
+    family = zoned(kind, unit, zone)
+    learned = pymtds.fit(family, **SETTINGS)
+    assert learned.time_step == "1h"
+    found = learned.forecast(family, horizon=3).frame
+    if kind == "duckdb":
+        found = found.to_arrow_table() if hasattr(found, "to_arrow_table") else found.arrow()
+    found = nw.from_native(found, eager_only=True)
+    if kind != "duckdb":
+        assert found.schema["t"] == nw.from_native(family, eager_only=True).schema["t"]
+    moments = [moment.astimezone(dt.UTC) for moment in found["t"].to_list()[:3]]
+    start = dt.datetime(2024, 10, 27, 18, tzinfo=dt.UTC)
+    assert moments == [start + dt.timedelta(hours=k) for k in range(3)]
+    # The numbers are those of steps that are only counted.
+    counted = model.forecast(frame, horizon=3).mean
+    assert found["mean"].to_list() == counted.reshape(-1).tolist()
+
+
+def test_days_of_a_zone_are_given_as_dates_where_clocks_change():
+    local = pl.datetime_range(
+        dt.datetime(2024, 10, 10), dt.datetime(2024, 11, 8), "1d", time_zone="Europe/Berlin", eager=True
+    )
+    frame = rows().with_columns(t=pl.Series(local.to_list() * 6, dtype=local.dtype))
+    # Moments are moments: one of these days has 25 hours, and a note says that they are not all as long.
+    assert any("jitter" in note for note in pymtds.Family(frame).notes)
+    dates = frame.with_columns(pl.col("t").dt.date())
+    assert pymtds.Family(dates).time_step == "1d"
+    assert pymtds.Family(dates).notes == []
+
+
 @pytest.mark.parametrize(
     "kind", [pl.Float32, pl.Float64, pl.Int64, pl.Int8, pl.UInt32, pl.Boolean, pl.Decimal(10, 2)]
 )

@@ -10,7 +10,9 @@ import sys
 import textwrap
 import threading
 import time
+import types
 from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -28,14 +30,14 @@ def interrupted_after(seconds: float):
     return timer
 
 
-def until_interrupted(work):
+def until_interrupted(work, after=0.7):
     """How long after Ctrl-C the work ended, and what it raised."""
     began = time.monotonic()
-    timer = interrupted_after(0.7)
+    timer = interrupted_after(after)
     try:
         work()
     except KeyboardInterrupt as stopped:
-        return time.monotonic() - began - 0.7, stopped
+        return time.monotonic() - began - after, stopped
     finally:
         timer.cancel()
     pytest.fail("it was not interrupted")
@@ -85,6 +87,42 @@ def test_ctrl_c_ends_forecasts_and_evaluations(model):
         assert late < 1.0
 
 
+def test_an_interrupted_fit_has_a_model(frame, tmp_path):
+    family = pymtds.Family(frame)
+    assert pymtds.Fitting(family, **LONG).so_far() is None
+
+    def stop(stage, done, all, part, parts, bound):
+        if stage == "learning" and done > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(pymtds.FitInterrupted, match="so_far") as stopped:
+        pymtds.fit(family, progress=stop, checkpoint=tmp_path / "checkpoint", **LONG)
+    fitting = stopped.value.fitting
+    model = fitting.so_far()
+    assert np.isfinite(model.forecast(frame, horizon=3).mean).all()
+    assert model.members == []
+    model.save(tmp_path / "half")
+    kept = pymtds.Fitting(family, checkpoint=(tmp_path / "checkpoint").read_bytes(), **LONG)
+    elsewhere = pymtds.load(tmp_path / "half")
+    for again in (kept.so_far(), elsewhere, pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(again.forecast(frame, horizon=3).mean, model.forecast(frame, horizon=3).mean)
+    assert model.record["status"] == "interrupted"
+
+
+def test_ctrl_c_ends_the_rivals_of_an_evaluation(model):
+    random = np.random.default_rng(3)
+    values = random.standard_normal((400, 120)).cumsum(axis=1)
+    # Gaps of their own: a regression, and a matrix, for each member.
+    values[random.random(values.shape) < 0.2] = np.nan
+    many = pymtds.Family.from_arrays(values, output_names=["y"])
+    few = pymtds.Family.from_arrays(values[:2], output_names=["y"])
+    # Each of these takes a second or more of one thread.
+    for rival in ("nearest", "ridge", "fpca", "gp", "gru", "single"):
+        asked = {"seen": [40, 60, 80], "against": rival, "train": many, "threads": 1}
+        late, _ = until_interrupted(lambda asked=asked: model.evaluate(few, **asked), after=0.3)
+        assert late < 1.0, rival
+
+
 def test_the_interpreter_is_free_meanwhile(model, frame):
     ticks, stop = [], threading.Event()
 
@@ -105,6 +143,12 @@ def test_no_panic_crosses_into_python():
     for at_once in (True, False):
         with pytest.raises(pymtds.InternalError, match="a deliberate fault"):
             pymtds._core.panic_for_tests(at_once)
+
+
+def test_no_panic_of_an_array_crosses_into_python(model, frame):
+    found = model.forecast(frame, horizon=2, level=80)
+    with pytest.raises(pymtds.InternalError, match="report it"):
+        found._core.quantiles(7)
 
 
 def test_progress_is_heard_and_what_it_raises_is_raised(frame):
@@ -131,6 +175,45 @@ def test_a_bar_appears_after_two_seconds(capsys, monkeypatch):
         drawn = capsys.readouterr().err
     assert "learning 1/2" in drawn
     assert "5/10, bound -1.250" in drawn
+
+
+class Kernel:
+    """A notebook, as far as the bar looks: IPython with a display that can be updated."""
+
+    config: ClassVar = {"IPKernelApp": {}}
+
+    def __init__(self):
+        self.shown = []
+
+    def get_ipython(self):
+        return self
+
+    def display(self, data, *, raw, display_id):
+        assert raw
+        assert display_id
+        self.shown.append(data["text/plain"])
+        return self
+
+    def update(self, data, *, raw):
+        self.shown.append(data["text/plain"])
+
+
+def test_a_bar_in_a_notebook_is_one_display_that_is_updated(capsys, monkeypatch, frame):
+    kernel = Kernel()
+    module = types.ModuleType("IPython")
+    module.get_ipython = kernel.get_ipython
+    inner = types.ModuleType("IPython.display")
+    inner.display = kernel.display
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    monkeypatch.setitem(sys.modules, "IPython.display", inner)
+    monkeypatch.setattr("pymtds._progress._PATIENCE", 0.0)
+    pymtds.fit(frame, code=1, refine_steps=2000, patience=0, compare=False)
+    assert len(kernel.shown) > 1
+    assert any("learning" in line for line in kernel.shown)
+    assert capsys.readouterr().err == ""
+    kernel.shown.clear()
+    pymtds.fit(frame, progress=False, **SETTINGS)
+    assert kernel.shown == []
 
 
 def test_threads_change_no_bit_and_must_make_sense(model, frame):

@@ -1,6 +1,8 @@
 """The package and the program give the same bits, whatever the frame."""
 
 import io
+import re
+import subprocess
 
 import duckdb
 import narwhals as nw
@@ -160,3 +162,69 @@ def test_what_does_not_change_within_a_sequence_and_irregular_times_are_as_the_p
     assert held.mean.shape == given.mean.shape == (3, 1)
     with pytest.raises(pymtds.DataError, match="corn"):
         model.forecast(new.with_columns(diet=pl.lit("corn")), horizon=4)
+
+
+def refused_by(program, folder, *words) -> str:
+    """What the program says on its way out, on one line."""
+    done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    return " ".join(done.stderr.split()).removeprefix("error: ")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        {"y": pl.when(pl.col("t") == 7).then(float("inf")).otherwise(pl.col("y"))},
+        {"t": pl.when(pl.col("t") == 7).then(None).otherwise(pl.col("t"))},
+        {"t": pl.when(pl.col("t") == 7).then(6).otherwise(pl.col("t"))},
+        {"series": pl.when(pl.col("t") == 7).then(None).otherwise(pl.col("series"))},
+        {"y": pl.lit(None, pl.Float64)},
+        {"u": pl.when(pl.col("t") == 7).then(None).otherwise(1.0 * pl.col("t"))},
+        {"label": pl.when(pl.col("t") == 7).then(pl.lit("x")).otherwise(pl.lit("z"))},
+    ],
+    ids=lambda spoil: next(iter(spoil)),
+)
+def test_frames_are_refused_in_the_words_of_the_program(spoil, program, tmp_path):
+    frame = rows().with_columns(**spoil)
+    frame.write_csv(tmp_path / "family.csv")
+    said = refused_by(program, tmp_path, "fit", "family.csv", "-o", "model", "-q")
+    with pytest.raises(pymtds.DataError) as refused:
+        pymtds.fit(frame)
+    ours = str(refused.value)
+    # A file has a header, which is a row of it.
+    row = re.search(r"row (\d+)", ours)
+    if row:
+        ours = re.sub(r"row (\d+)", lambda found: f"row {int(found[1]) + 1}", ours)
+    assert ours.replace("frame", "family.csv", 1) in said, (ours, said)
+
+
+@pytest.mark.parametrize(
+    ("setting", "option"),
+    [
+        ({"effort": -1.0}, ["--effort=-1"]),
+        ({"base": "steam"}, ["--base", "steam"]),
+        ({"validation": 1.5}, ["--validation", "1.5"]),
+        ({"learn": "elbo", "refine_steps": 0}, ["--learn", "elbo", "--refine-steps", "0"]),
+    ],
+)
+def test_settings_are_refused_in_the_words_of_the_program(setting, option, program, tmp_path):
+    rows().write_csv(tmp_path / "family.csv")
+    said = refused_by(program, tmp_path, "fit", "family.csv", "-o", "model", "-q", *option)
+    with pytest.raises(pymtds.SettingError) as refused:
+        pymtds.fit(rows(), **setting)
+    ours = str(refused.value).split(": ", 1)[-1]
+    assert ours in said, (ours, said)
+
+
+def test_a_model_refuses_in_the_words_of_the_program(model, program, tmp_path):
+    model.save(tmp_path / "model")
+    renamed = rows().rename({"y": "x"})
+    renamed.write_csv(tmp_path / "family.csv")
+    said = refused_by(program, tmp_path, "forecast", "model", "family.csv", "--horizon", "3", "-q")
+    with pytest.raises(pymtds.DataError) as refused:
+        model.forecast(renamed, horizon=3)
+    assert str(refused.value).replace("frame", "family.csv", 1) in said
+    said = refused_by(program, tmp_path, "generate", "nothing", "--sample", "1", "--steps", "2")
+    with pytest.raises(FileNotFoundError) as refused:
+        pymtds.load("nothing")
+    assert str(refused.value) in said

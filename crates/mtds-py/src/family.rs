@@ -7,7 +7,7 @@ use crate::table::{self, Table};
 use crate::{array, stream, work};
 use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, Schema};
-use mtds::{DataColumns, Sequence};
+use mtds::{DataColumns, Sequence, Signal};
 use mtds_data::{
     Columns, ReadFamily, ReadOptions, TimeAxis, columns_of, read_family_from_batches, time_step_of,
 };
@@ -58,35 +58,25 @@ impl Family {
     /// A family of arrays, steps × columns each; times are counted.
     #[staticmethod]
     fn from_arrays(
+        py: Python<'_>,
         ids: Vec<String>,
         outputs: Vec<Array<'_>>,
         inputs: Option<Vec<Array<'_>>>,
         names: (Vec<String>, Vec<String>),
     ) -> PyResult<Self> {
-        let mut sequences = Vec::with_capacity(ids.len());
-        for (i, (id, outputs)) in ids.into_iter().zip(&outputs).enumerate() {
-            let signal = array::signal(outputs, &format!("outputs of sequence `{id}`"))?;
-            let what = format!("inputs of sequence `{id}`");
-            let sequence = Sequence::new(id, signal).map_err(|error| data_error(error.to_string()))?;
-            sequences.push(match inputs.as_ref().and_then(|inputs| inputs.get(i)) {
-                None => sequence,
-                Some(inputs) => {
-                    let inputs = array::signal(inputs, &what)?;
-                    sequence.with_inputs(inputs).map_err(|error| data_error(error.to_string()))?
-                }
-            });
-        }
-        let family = mtds::Family::new(sequences)
-            .and_then(
-                |family| if names.0.is_empty() { Ok(family) } else { family.with_output_names(names.0) },
-            )
-            .and_then(
-                |family| if names.1.is_empty() { Ok(family) } else { family.with_input_names(names.1) },
-            );
-        let family = family.map_err(|error| data_error(error.to_string()))?;
-        let (columns, time) = (Columns::of(&family), TimeAxis::counted(family.n_seq()));
-        let read = ReadFamily { family, columns, time, notes: vec![] };
-        Ok(Self { read, asked: DataColumns::default(), types: [None, None], has_times: false })
+        let signals = |arrays: &[Array<'_>], what: &str| -> PyResult<Vec<Signal>> {
+            let named = arrays.iter().zip(&ids);
+            named.map(|(array, id)| array::signal(array, &format!("{what} of sequence `{id}`"))).collect()
+        };
+        let outputs = signals(&outputs, "outputs")?;
+        let inputs = inputs.map(|inputs| signals(&inputs, "inputs")).transpose()?;
+        work::quick(py, || {
+            let family = family_of(ids, (outputs, inputs), names);
+            let family = family.map_err(|error| data_error(error.to_string()))?;
+            let (columns, time) = (Columns::of(&family), TimeAxis::counted(family.n_seq()));
+            let read = ReadFamily { family, columns, time, notes: vec![] };
+            Ok(Self { read, asked: DataColumns::default(), types: [None, None], has_times: false })
+        })
     }
 
     /// Names of the sequences, in order.
@@ -181,7 +171,7 @@ impl Family {
         let ReadFamily { family, columns, time, .. } = &self.read;
         let made = mtds_data::family_table(family, columns, time).map_err(data_error)?;
         let n_rows =
-            |i: usize| family.inputs_of(i).map_or(0, mtds::Signal::n_time).max(family.sequence(i).n_time());
+            |i: usize| family.inputs_of(i).map_or(0, Signal::n_time).max(family.sequence(i).n_time());
         let rows: Vec<_> = (0..family.n_seq()).flat_map(|i| (0..n_rows(i)).map(move |k| (i, k))).collect();
         let ids: Vec<_> = rows.iter().map(|&(i, _)| family.sequence(i).id()).collect();
         let named = made.columns.into_iter().map(|(name, column)| {
@@ -194,6 +184,25 @@ impl Family {
         });
         Table::new(named.collect())
     }
+}
+
+/// Sequences of outputs, and of inputs where there are some, under these names.
+fn family_of(
+    ids: Vec<String>,
+    (outputs, inputs): (Vec<Signal>, Option<Vec<Signal>>),
+    (output_names, input_names): (Vec<String>, Vec<String>),
+) -> mtds::Result<mtds::Family> {
+    let mut inputs = inputs.into_iter().flatten();
+    let sequence = |(id, outputs)| {
+        let sequence = Sequence::new(id, outputs)?;
+        match inputs.next() {
+            None => Ok(sequence),
+            Some(inputs) => sequence.with_inputs(inputs),
+        }
+    };
+    let family = mtds::Family::new(ids.into_iter().zip(outputs).map(sequence).collect::<mtds::Result<_>>()?)?;
+    let family = if output_names.is_empty() { family } else { family.with_output_names(output_names)? };
+    if input_names.is_empty() { Ok(family) } else { family.with_input_names(input_names) }
 }
 
 fn type_of(schema: &Schema, column: &str) -> Option<DataType> {

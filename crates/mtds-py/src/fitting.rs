@@ -63,6 +63,13 @@ impl Fitting {
         Model::placed(model, &self.device.1).map_err(PyErr::from)
     }
 
+    /// The model as it stands; nothing before learning has got past its start.
+    fn so_far(&self, py: Python<'_>) -> PyResult<Option<Model>> {
+        let fitting = self.alone()?;
+        let fitting = &*fitting;
+        work::quick(py, || fitting.so_far()?.map(|model| Model::placed(model, &self.device.1)).transpose())
+    }
+
     /// All that is needed to go on from here, in another process.
     fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let fitting = self.alone()?;

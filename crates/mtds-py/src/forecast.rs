@@ -131,7 +131,8 @@ impl Forecast {
     }
 
     fn arrays<'py>(&self, py: Python<'py>, of: impl Fn(&Part) -> &[f64]) -> PyResult<Vec<Array<'py>>> {
-        self.parts.iter().map(|part| array(py, &[part.steps.len(), self.d_obs()], of(part))).collect()
+        let one = |part: &Part| array(py, &[part.steps.len(), self.d_obs()], of(part));
+        work::caught(|| self.parts.iter().map(one).collect())
     }
 }
 
@@ -195,6 +196,6 @@ impl Forecast {
             let length = part.steps.len() * d;
             array(py, &[part.draws.len() / length, part.steps.len(), d], &part.draws)
         };
-        self.parts.iter().map(one).collect()
+        work::caught(|| self.parts.iter().map(one).collect())
     }
 }

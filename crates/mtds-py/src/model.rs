@@ -9,7 +9,7 @@ use crate::posterior::{self, Posterior};
 use crate::scores;
 use crate::table::Table;
 use crate::tracker::Tracker;
-use crate::work::{self, Manner, Progress};
+use crate::work::{self, Manner, Progress, Watch};
 use mtds::parts::MAX_DRAWS;
 use mtds::random::{Stream, stream};
 use mtds::{CodePath, Device, Method, Signal};
@@ -251,7 +251,7 @@ impl Model {
     ) -> PyResult<Array<'py>> {
         let family = &family.get().read.family;
         let made = Manner { threads, progress: None }
-            .run(py, |_| self.transferred(family, (content, style), seed))?;
+            .run(py, |watch| self.transferred(family, (content, style), seed, watch))?;
         of_signal(py, &made)
     }
 
@@ -349,6 +349,7 @@ impl Model {
         family: &mtds::Family,
         (content, style): (&str, &str),
         seed: u64,
+        watch: &Watch,
     ) -> Result<Signal> {
         let model = &self.0;
         let Some(inputs) = family.inputs_of(family.index_of(content)?).filter(|_| model.system.d_input() > 0)
@@ -362,7 +363,8 @@ impl Model {
                 let i = family.index_of(style)?;
                 let seen = (family.sequence(i).outputs(), family.inputs_of(i));
                 let random = stream(seed, Stream::Infer(i as u64));
-                let found = model.infer(seen, Method::AdaptiveImportance, MAX_DRAWS, random)?;
+                let method = Method::AdaptiveImportance;
+                let found = model.infer_observed(seen, method, MAX_DRAWS, random, &|| watch.go_on())?;
                 found.posterior.mean()[..model.system.d_code()].to_vec()
             }
         };

@@ -166,7 +166,7 @@ impl Posterior {
             let per_chain = part.log_weights.len() / part.n_chains;
             array(py, &[part.n_chains, per_chain, self.d_code], &part.draws)
         };
-        self.parts.iter().map(one).collect()
+        work::caught(|| self.parts.iter().map(one).collect())
     }
 
     /// Logarithms of the weights that the draws had, chains × draws.
@@ -175,6 +175,6 @@ impl Posterior {
             let per_chain = part.log_weights.len() / part.n_chains;
             array(py, &[part.n_chains, per_chain], &part.log_weights)
         };
-        self.parts.iter().map(one).collect()
+        work::caught(|| self.parts.iter().map(one).collect())
     }
 }

@@ -50,15 +50,12 @@ pub(crate) fn baselines(names: &[String], has_training: bool) -> PyResult<Vec<Ba
     }
 }
 
-/// A forecaster that refuses the next sequence once the caller wants it to end: between two sequences, not between two batches.
+/// A forecaster that ends once the caller wants it to: within a sequence where that takes long, else before the next, and not after a batch.
 struct Stoppable<'a>(&'a dyn Forecaster, &'a Watch);
 
 impl Forecaster for Stoppable<'_> {
     fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> mtds::Result<Vec<Forecast>> {
-        match self.1.is_asked_to_stop() {
-            true => Err(mtds::Error::Stopped),
-            false => self.0.forecasts(family, i, origins),
-        }
+        self.0.forecasts_observed((family, i), origins, &|| self.1.go_on())
     }
 }
 
@@ -105,8 +102,8 @@ pub(crate) fn table(
             seed: asked.seed,
         };
         let learned = baseline.learn(&model.system, train, &settings, &mut |step| {
-            let bound = Some(step.bound);
-            watch.hear(Heard { stage: "learning", done: step.step, all: step.steps, part: (0, 1), bound })
+            let (done, all, bound) = (step.step, step.steps, step.bound);
+            watch.hear(Heard { stage: "learning", done, all, part: (0, 1), bound })
         })?;
         let less = |theirs: &Evaluated| {
             ours.iter().find(|ours| ours.row.seen == theirs.row.seen).and_then(|ours| ours.crps_less(theirs))

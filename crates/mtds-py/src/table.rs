@@ -1,7 +1,7 @@
 //! A table of results on its way to a frame: Arrow columns, made from those of the library.
 
 use crate::error::{InternalError, Result};
-use crate::{array, stream};
+use crate::{array, stream, work};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
@@ -38,7 +38,9 @@ impl Table {
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         let schema = self.0.schema();
         let columns = schema.fields().iter().zip(self.0.columns());
-        columns.map(|(field, column)| Ok((field.name().clone(), plain(py, column)?))).collect()
+        work::caught(|| {
+            columns.map(|(field, column)| Ok((field.name().clone(), plain(py, column)?))).collect()
+        })
     }
 
     fn __len__(&self) -> usize {

@@ -126,6 +126,15 @@ pub(crate) fn quick<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + 
     done.map_err(|panic| of_panic(&*panic))?.map_err(PyErr::from)
 }
 
+/// What needs the interpreter, such as arrays of NumPy: a panic is an exception there, too.
+///
+/// # Errors
+/// Those of `work`; `InternalError` for a panic.
+pub(crate) fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    done.unwrap_or_else(|panic| Err(of_panic(&*panic)))
+}
+
 fn pool(threads: Option<usize>) -> PyResult<rayon::ThreadPool> {
     if threads.is_some_and(|count| count == 0 || count > MOST_THREADS) {
         let found = threads.unwrap_or_default();

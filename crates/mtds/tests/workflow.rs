@@ -89,6 +89,45 @@ fn a_fit_that_ends_with_forecasts_can_go_on_to_the_whole() {
     assert!(rest.to_files().unwrap() == whole.to_files().unwrap());
 }
 
+/// Whoever stops a fit has a model from the first steps of learning on, and may still go on to the same bits.
+#[test]
+fn a_fit_that_was_stopped_has_a_model() {
+    let (family, whole) = (family(), whole());
+    let mut fitting = fit().begin(&family).unwrap();
+    assert!(fitting.so_far().unwrap().is_none(), "nothing was learned");
+    let seen = Sequence::new("seen", Signal::column(vec![1.0, 0.8, 0.7, 0.5])).unwrap();
+    let mean = |model: &Model| model.forecast(&seen, 5).unwrap().mean();
+    let (mut found, mut cut) = (vec![], vec![]);
+    let model = loop {
+        let ended = fitting.run(&mut |heard| {
+            let is_place = heard.stage != FitStage::Learning || heard.done == 10;
+            if is_place && !cut.contains(&heard.stage) {
+                cut.push(heard.stage);
+                return Control::Stop;
+            }
+            Control::Continue
+        });
+        match ended.unwrap() {
+            Some(model) => break model,
+            None => found.push(fitting.so_far().unwrap().unwrap()),
+        }
+        // From a checkpoint there is the same.
+        let resumed = fit().resume(&family, &fitting.checkpoint().unwrap()).unwrap();
+        let again = resumed.so_far().unwrap().unwrap();
+        assert!(again.to_files().unwrap() == found[found.len() - 1].to_files().unwrap());
+    };
+    assert!(model.to_files().unwrap() == whole.to_files().unwrap());
+    let half = &found[0];
+    assert_eq!(half.fit.as_ref().unwrap().stages.last().unwrap().steps, 10);
+    assert!(
+        half.members.is_empty() && mean(half).iter().all(|y| y.is_finite()) && mean(half) != mean(&whole)
+    );
+    let reread = Model::from_files(&half.to_files().unwrap()).unwrap();
+    assert_eq!(mean(&reread), mean(half));
+    // Calibrated, and before its members are known, it forecasts as the whole one does.
+    assert_eq!(mean(&found[found.len() - 1]), mean(&whole));
+}
+
 /// Stopped after every batch of sequences: each is inferred once, and the model is the same.
 #[test]
 fn inference_goes_on_where_it_was_cut() {

@@ -66,6 +66,8 @@ fn collect_batch(
 pub(super) enum Values<'a> {
     Integers(PrimitiveArray<Int64Type>),
     Numbers(PrimitiveArray<Float64Type>),
+    /// Of single precision, which they keep until they are laid out.
+    Singles(PrimitiveArray<Float32Type>),
     /// Microseconds.
     Moments(PrimitiveArray<Int64Type>, TimeKind),
     Texts(&'a arrow_array::StringArray),
@@ -104,7 +106,7 @@ impl<'a> Values<'a> {
             T::UInt32 => Self::Integers(array.as_primitive::<UInt32Type>().unary(i64::from)),
             T::UInt64 => Self::Unsigned(array.as_primitive()),
             T::Float16 => Self::Numbers(array.as_primitive::<Float16Type>().unary(|value| value.to_f64())),
-            T::Float32 => Self::Numbers(array.as_primitive::<Float32Type>().unary(f64::from)),
+            T::Float32 => Self::Singles(array.as_primitive().clone()),
             T::Decimal128(_, scale) => {
                 let divisor = 10f64.powi(i32::from(*scale));
                 Self::Numbers(array.as_primitive::<Decimal128Type>().unary(|value| value as f64 / divisor))
@@ -124,6 +126,7 @@ impl<'a> Values<'a> {
         match self {
             Self::Integers(array) if array.is_valid(index) => Cell::Integer(array.value(index)),
             Self::Numbers(array) if array.is_valid(index) => Cell::Number(array.value(index)),
+            Self::Singles(array) if array.is_valid(index) => Cell::Number(array.value(index).into()),
             Self::Moments(array, kind) if array.is_valid(index) => {
                 Cell::Time(Time::Micros(array.value(index)), *kind)
             }

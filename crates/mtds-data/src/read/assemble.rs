@@ -181,13 +181,12 @@ fn table(data: &Collector<'_>, ordered: &Ordered, i: usize, columns: &[usize]) -
     let width = columns.len();
     let mut table = vec![0.0; ordered.places(i).len() * width];
     for (c, &column) in columns.iter().enumerate() {
-        let to = table[c..].iter_mut().step_by(width);
         match ordered.in_one_piece(i) {
-            Some(entries) => {
-                let found = data.values[column].slices(entries).flatten();
-                to.zip(found).for_each(|(to, &value)| *to = value);
+            Some(entries) => data.values[column].write(entries, &mut table[c..], width),
+            None => {
+                let to = table[c..].iter_mut().step_by(width);
+                to.zip(ordered.entries(i)).for_each(|(to, entry)| *to = data.values[column].get(entry));
             }
-            None => to.zip(ordered.entries(i)).for_each(|(to, entry)| *to = data.values[column].get(entry)),
         }
     }
     table

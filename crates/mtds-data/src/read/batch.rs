@@ -1,6 +1,6 @@
 //! Rows of a batch, taken in column by column: what comes of it is what [`Collector::push`] of one row after the other would give, errors included.
 
-use arrow_array::Array;
+use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray};
 
 use super::arrow::Values;
 use super::collect::{Collector, Content, Times};
@@ -90,6 +90,14 @@ impl Collector<'_> {
                 self.times.kind = Some(TimeKind::Number);
                 self.times.numbers.share(found.slice(0, n).values().clone());
             }
+            Values::Singles(found)
+                if found.null_count() == 0
+                    && may_be(&self.times, TimeKind::Number)
+                    && are_finite(&found.values()[..n]) =>
+            {
+                self.times.kind = Some(TimeKind::Number);
+                self.times.numbers.share_narrow(found.slice(0, n).values().clone());
+            }
             _ => {
                 for index in 0..n {
                     self.push_time(ahead.row(index), values.cell(index)).map_err(|why| (index, why))?;
@@ -115,9 +123,15 @@ impl Collector<'_> {
         let n = ahead.n;
         let may_be_numbers = matches!(self.contents[column], Content::Nothing | Content::Numbers);
         match values {
-            Values::Numbers(found)
-                if may_be_numbers && !found.values()[..n].iter().any(|value| value.is_infinite()) =>
-            {
+            Values::Numbers(found) if may_be_numbers && are_all_known(found, n) => {
+                self.contents[column] = Content::Numbers;
+                self.values[column].share(found.slice(0, n).values().clone());
+            }
+            Values::Singles(found) if may_be_numbers && are_all_known(found, n) => {
+                self.contents[column] = Content::Numbers;
+                self.values[column].share_narrow(found.slice(0, n).values().clone());
+            }
+            Values::Numbers(found) if may_be_numbers && !have_infinite(&found.values()[..n]) => {
                 let found = found.slice(0, n);
                 match found.null_count() {
                     0 => {
@@ -126,6 +140,16 @@ impl Collector<'_> {
                     }
                     _ => self.push_numbers(ahead, column, found.iter()),
                 }
+            }
+            Values::Singles(found) if may_be_numbers && !have_infinite(&found.values()[..n]) => {
+                let found = found.slice(0, n);
+                // What is null has any number in its place.
+                let found = match found.null_count() {
+                    0 => found.values().clone(),
+                    _ => found.iter().map(|value| value.unwrap_or(f32::NAN)).collect(),
+                };
+                self.took_numbers(ahead, column, &found);
+                self.values[column].share_narrow(found);
             }
             Values::Integers(found) if may_be_numbers => {
                 let found = found.slice(0, n);
@@ -148,18 +172,28 @@ impl Collector<'_> {
     }
 
     /// Notes what numbers say of their column.
-    fn took_numbers(&mut self, ahead: Ahead, column: usize, added: &[f64]) {
-        let missing = if are_finite(added) { None } else { added.iter().position(|value| value.is_nan()) };
+    fn took_numbers<T: Copy + Into<f64>>(&mut self, ahead: Ahead, column: usize, added: &[T]) {
+        let is_missing = |value: &T| (*value).into().is_nan();
+        let missing = if are_finite(added) { None } else { added.iter().position(is_missing) };
         if let (Some(at), None) = (missing, self.missing[column]) {
             self.missing[column] = Some(ahead.row(at));
         }
-        if !added.iter().all(|value| value.is_nan()) {
+        if !added.iter().all(is_missing) {
             self.contents[column] = Content::Numbers;
         }
     }
 }
 
 /// Without a way out in the middle, so that it takes many at once.
-fn are_finite(values: &[f64]) -> bool {
-    values.iter().fold(true, |all, value| all & value.is_finite())
+fn are_finite<T: Copy + Into<f64>>(values: &[T]) -> bool {
+    values.iter().fold(true, |all, &value| all & value.into().is_finite())
+}
+
+/// Whether the first rows have a number each: mostly so, and found out in one pass.
+fn are_all_known<T: ArrowPrimitiveType<Native: Into<f64>>>(found: &PrimitiveArray<T>, n: usize) -> bool {
+    n > 0 && found.null_count() == 0 && are_finite(&found.values()[..n])
+}
+
+fn have_infinite<T: Copy + Into<f64>>(values: &[T]) -> bool {
+    !are_finite(values) && values.iter().any(|&value| value.into().is_infinite())
 }

@@ -25,7 +25,7 @@ pub(crate) struct Collector<'a> {
     /// The sequence of each entry.
     pub series_of: Runs,
     /// Values, column by column, a number per entry; NaN where missing.
-    pub values: Vec<Numbers<f64>>,
+    pub values: Vec<Numbers<f64, f32>>,
     /// What is known about the content of each value column.
     pub contents: Vec<Content>,
     /// The categories of each value column, in order of appearance; a value is the number of one.
@@ -67,7 +67,7 @@ pub(crate) struct Times {
     /// For all kinds but numbers.
     pub integers: Numbers<i64>,
     /// For numbers.
-    pub numbers: Numbers<f64>,
+    pub numbers: Numbers<f64, f32>,
 }
 
 impl<'a> Collector<'a> {

@@ -5,35 +5,82 @@ use std::ops::Range;
 /// Numbers that somebody else holds.
 type Shared<T> = Box<dyn AsRef<[T]> + Send + Sync>;
 
-/// A column of numbers.
-pub(crate) struct Numbers<T> {
-    pieces: Vec<Piece<T>>,
+/// A column of numbers; those that somebody else holds may be narrower, and become wide where they are looked at.
+pub(crate) struct Numbers<T, N = T> {
+    pieces: Vec<Piece<T, N>>,
     /// The first entry of each piece.
     starts: Vec<usize>,
     n: usize,
 }
 
-enum Piece<T> {
+enum Piece<T, N> {
     Own(Vec<T>),
     Shared(Shared<T>),
+    Narrow(Shared<N>),
 }
 
-impl<T> Default for Numbers<T> {
+/// Some numbers of one piece.
+#[derive(Clone, Copy)]
+enum Slice<'a, T, N> {
+    Wide(&'a [T]),
+    Narrow(&'a [N]),
+}
+
+impl<T, N> Default for Numbers<T, N> {
     fn default() -> Self {
         Self { pieces: vec![], starts: vec![], n: 0 }
     }
 }
 
-impl<T> Piece<T> {
-    fn values(&self) -> &[T] {
+impl<T, N> Piece<T, N> {
+    fn values(&self) -> Slice<'_, T, N> {
         match self {
-            Self::Own(values) => values,
-            Self::Shared(values) => (**values).as_ref(),
+            Self::Own(values) => Slice::Wide(values),
+            Self::Shared(values) => Slice::Wide((**values).as_ref()),
+            Self::Narrow(values) => Slice::Narrow((**values).as_ref()),
         }
     }
 }
 
-impl<T: Copy> Numbers<T> {
+impl<'a, T: Copy, N: Copy + Into<T>> Slice<'a, T, N> {
+    fn len(self) -> usize {
+        match self {
+            Self::Wide(values) => values.len(),
+            Self::Narrow(values) => values.len(),
+        }
+    }
+
+    fn get(self, at: usize) -> T {
+        match self {
+            Self::Wide(values) => values[at],
+            Self::Narrow(values) => values[at].into(),
+        }
+    }
+
+    fn slice(self, range: Range<usize>) -> Self {
+        match self {
+            Self::Wide(values) => Self::Wide(&values[range]),
+            Self::Narrow(values) => Self::Narrow(&values[range]),
+        }
+    }
+
+    fn iter(self) -> impl Iterator<Item = T> + 'a {
+        (0..self.len()).map(move |at| self.get(at))
+    }
+
+    /// Whether `is_wanted` holds for every two neighbours.
+    fn all_pairs(self, is_wanted: impl Fn(T, T) -> bool) -> bool {
+        // Without a way out in the middle, so that it takes many at once.
+        match self {
+            Self::Wide(values) => values.windows(2).fold(true, |all, pair| all & is_wanted(pair[0], pair[1])),
+            Self::Narrow(values) => {
+                values.windows(2).fold(true, |all, pair| all & is_wanted(pair[0].into(), pair[1].into()))
+            }
+        }
+    }
+}
+
+impl<T: Copy, N: Copy + Into<T>> Numbers<T, N> {
     /// Adds the number of the next entry.
     pub fn push(&mut self, value: T) {
         self.extend([value]);
@@ -54,57 +101,83 @@ impl<T: Copy> Numbers<T> {
     /// Adds the numbers of the next entries, which stay where they are.
     #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     pub fn share(&mut self, values: impl AsRef<[T]> + Send + Sync + 'static) {
-        if !values.as_ref().is_empty() {
-            self.add(Piece::Shared(Box::new(values)));
-        }
+        self.add(Piece::Shared(Box::new(values)));
     }
 
-    fn add(&mut self, piece: Piece<T>) {
-        self.starts.push(self.n);
-        self.n += piece.values().len();
-        self.pieces.push(piece);
+    /// Adds the numbers of the next entries, which stay where and as narrow as they are.
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+    pub fn share_narrow(&mut self, values: impl AsRef<[N]> + Send + Sync + 'static) {
+        self.add(Piece::Narrow(Box::new(values)));
+    }
+
+    fn add(&mut self, piece: Piece<T, N>) {
+        let n = piece.values().len();
+        // Only an own one may have nothing yet.
+        if n > 0 || matches!(piece, Piece::Own(_)) {
+            self.starts.push(self.n);
+            self.n += n;
+            self.pieces.push(piece);
+        }
     }
 
     /// The number of an entry.
     #[inline]
     pub fn get(&self, entry: usize) -> T {
         if let [piece] = &self.pieces[..] {
-            return piece.values()[entry];
+            return piece.values().get(entry);
         }
         let at = self.starts.partition_point(|&start| start <= entry) - 1;
-        self.pieces[at].values()[entry - self.starts[at]]
+        self.pieces[at].values().get(entry - self.starts[at])
     }
 
     /// The numbers of some entries, piece by piece.
-    pub fn slices(&self, entries: Range<usize>) -> impl Iterator<Item = &[T]> {
+    fn slices(&self, entries: Range<usize>) -> impl Iterator<Item = Slice<'_, T, N>> {
         let first = self.starts.partition_point(|&start| start <= entries.start).saturating_sub(1);
         let pieces = self.pieces[first..].iter().zip(&self.starts[first..]);
         pieces.take_while(move |(_, start)| **start < entries.end).map(move |(piece, &start)| {
             let values = piece.values();
-            &values[entries.start.saturating_sub(start)..values.len().min(entries.end - start)]
+            values.slice(entries.start.saturating_sub(start)..values.len().min(entries.end - start))
         })
     }
 
     /// All numbers.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
-        self.slices(0..self.n).flat_map(|slice| slice.iter().copied())
+        self.slices(0..self.n).flat_map(Slice::iter)
     }
 
     /// The numbers of some entries, in one piece.
     pub fn to_vec(&self, entries: Range<usize>) -> Vec<T> {
         let mut values = Vec::with_capacity(entries.len());
-        self.slices(entries).for_each(|slice| values.extend_from_slice(slice));
+        for slice in self.slices(entries) {
+            match slice {
+                Slice::Wide(found) => values.extend_from_slice(found),
+                Slice::Narrow(found) => values.extend(found.iter().map(|&value| value.into())),
+            }
+        }
         values
+    }
+
+    /// Writes the numbers of some entries into `to`, to the first of every `width` places.
+    pub fn write(&self, entries: Range<usize>, to: &mut [T], width: usize) {
+        let mut rows = 0;
+        for slice in self.slices(entries) {
+            let places = to.get_mut(rows * width..).unwrap_or_default().chunks_mut(width);
+            match slice {
+                Slice::Wide(found) => places.zip(found).for_each(|(to, &value)| to[0] = value),
+                Slice::Narrow(found) => places.zip(found).for_each(|(to, &value)| to[0] = value.into()),
+            }
+            rows += slice.len();
+        }
     }
 
     /// Whether `is_wanted` holds for every two neighbours among some entries.
     pub fn all_pairs(&self, entries: Range<usize>, is_wanted: impl Fn(T, T) -> bool) -> bool {
         let mut before = None;
-        self.slices(entries).all(|slice| {
-            let seam = before.zip(slice.first()).is_none_or(|(before, &first)| is_wanted(before, first));
-            before = slice.last().copied().or(before);
-            // Without a way out in the middle, so that it takes many at once.
-            seam && slice.windows(2).fold(true, |all, pair| all & is_wanted(pair[0], pair[1]))
+        self.slices(entries).filter(|slice| slice.len() > 0).all(|slice| {
+            let (first, last) = (slice.get(0), slice.get(slice.len() - 1));
+            let seam = before.is_none_or(|before| is_wanted(before, first));
+            before = Some(last);
+            seam && slice.all_pairs(&is_wanted)
         })
     }
 }
@@ -115,23 +188,36 @@ mod tests {
 
     #[test]
     fn pieces_are_one_column() {
-        let mut numbers = Numbers::default();
+        let mut numbers = Numbers::<i64, i32>::default();
         numbers.push(0);
         numbers.push(1);
         numbers.share(vec![2, 3, 4]);
         numbers.share(vec![]);
-        numbers.share(vec![5]);
-        numbers.extend([6, 7]);
-        assert_eq!(numbers.n, 8);
-        assert_eq!(numbers.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7]);
-        for start in 0..8 {
-            assert_eq!(numbers.get(start), start);
-            for end in start..=8 {
-                assert_eq!(numbers.to_vec(start..end), (start..end).collect::<Vec<_>>(), "{start} {end}");
+        numbers.extend([]);
+        numbers.share_narrow(vec![5, 6]);
+        numbers.share_narrow(vec![]);
+        numbers.extend([7, 8]);
+        assert_eq!(numbers.n, 9);
+        assert_eq!(numbers.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        for start in 0..9 {
+            assert_eq!(numbers.get(start), start as i64);
+            for end in start..=9 {
+                let expected: Vec<_> = (start as i64..end as i64).collect();
+                assert_eq!(numbers.to_vec(start..end), expected, "{start} {end}");
+                for width in 1..4 {
+                    // The last place of a table is not the first of its row where the column is not the first.
+                    let mut table = vec![-1; (expected.len() * width).max(width)];
+                    numbers.write(start..end, &mut table[width - 1..], width);
+                    let written: Vec<_> = table.iter().copied().filter(|value| *value >= 0).collect();
+                    assert_eq!(written, expected, "{start} {end} {width}");
+                    assert!(
+                        expected.iter().enumerate().all(|(i, value)| table[(i + 1) * width - 1] == *value)
+                    );
+                }
                 assert!(numbers.all_pairs(start..end, |a, b| a + 1 == b));
                 // Whichever pair it is, within a piece or across a seam, it is found.
-                for odd in start + 1..end {
-                    assert!(!numbers.all_pairs(start..end, |_, b| b != odd), "{start} {end} {odd}");
+                for odd in expected.iter().skip(1) {
+                    assert!(!numbers.all_pairs(start..end, |_, b| b != *odd), "{start} {end} {odd}");
                 }
             }
         }

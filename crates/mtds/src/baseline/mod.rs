@@ -24,6 +24,7 @@ mod stable_form;
 mod subspace;
 
 pub use likelihood::LikelihoodObjective;
+pub(crate) use members::OfRounds;
 pub use members::{FactorCurves, NearestMembers, RidgeRegression, SharedProcess};
 pub use pooled::{PooledLds, PooledSettings};
 pub use single::{SingleTask, SingleTaskFit};

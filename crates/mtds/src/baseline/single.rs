@@ -19,8 +19,10 @@ use crate::base::{Base, InputMap, Lds};
 use crate::family::{Scaling, Signal};
 use crate::generator::Role;
 use crate::infer::{
-    CodeTarget, GaussianMixture, Nuts, Points, Posterior, best_climbs, effective_draws, nuts,
+    CodeTarget, GaussianMixture, Nuts, Observer, Points, Posterior, best_climbs, effective_draws,
+    nuts_observed,
 };
+use crate::learn::Control;
 use crate::predict::Forecast;
 use crate::random::Random;
 use crate::system::{Architecture, System};
@@ -174,14 +176,23 @@ impl SingleTask {
         inputs: Option<&Signal>,
         random: &mut Random,
     ) -> Result<SingleTaskFit> {
+        self.infer_observed((outputs, inputs), random, &|| Control::Continue)
+    }
+
+    fn infer_observed(
+        &self,
+        (outputs, inputs): (&Signal, Option<&Signal>),
+        random: &mut Random,
+        observe: &Observer<'_>,
+    ) -> Result<SingleTaskFit> {
         self.sampler.validate()?;
         let model = self.model()?;
-        let (mode, mode_log_density) = self.mode(&model, outputs, inputs, random)?;
+        let (mode, mode_log_density) = self.mode(&model, (outputs, inputs), random, observe)?;
         let prior = model.prior().mixture(model.d_code())?;
         let parameters = model.parameters_as::<f64>();
         let target = CodeTarget::new(&model, &parameters, &prior, group(&model, outputs, inputs)?, None);
         let starts = Points::from_points(model.d_code(), std::slice::from_ref(&mode))?;
-        let posterior = nuts(&self.sampler, &target, &starts, random)?;
+        let posterior = nuts_observed(&self.sampler, &target, &starts, random, observe)?;
         Ok(SingleTaskFit { posterior, mode, mode_log_density, model })
     }
 
@@ -189,9 +200,9 @@ impl SingleTask {
     fn mode(
         &self,
         model: &System,
-        outputs: &Signal,
-        inputs: Option<&Signal>,
+        (outputs, inputs): (&Signal, Option<&Signal>),
         random: &mut Random,
+        observe: &Observer<'_>,
     ) -> Result<(Vec<f64>, f64)> {
         if self.restarts == 0 {
             return Err(Error::setting("restarts", "found 0; expected 1 or more"));
@@ -201,7 +212,7 @@ impl SingleTask {
         let parameters = quiet.parameters_as::<f64>();
         let target = CodeTarget::new(&quiet, &parameters, &prior, group(&quiet, outputs, inputs)?, None);
         let starts = prior.sample(self.restarts, random);
-        let best = best_climbs(&target, &starts, CLIMB_ROUNDS).into_iter().next();
+        let best = best_climbs(&target, &starts, CLIMB_ROUNDS, &mut |_| observe()).into_iter().next();
         let (found, log_density) = best.unwrap_or((vec![0.0; quiet.d_code()], f64::NEG_INFINITY));
         let noise = model.layout().block("noise").filter(|b| b.role == Role::Adapted).map(|b| b.slots());
         let mut mode = found;
@@ -225,7 +236,21 @@ impl SingleTask {
         horizon: usize,
         random: &mut Random,
     ) -> Result<(Forecast, SingleTaskFit)> {
-        let fit = self.infer(outputs, inputs, random)?;
+        self.forecast_observed((outputs, inputs), horizon, random, &|| Control::Continue)
+    }
+
+    /// [`SingleTask::forecast`] that ends when `observe` says so, which chains ask before every gradient.
+    ///
+    /// # Errors
+    /// As [`SingleTask::forecast`]; [`Error::Stopped`].
+    pub(crate) fn forecast_observed(
+        &self,
+        (outputs, inputs): (&Signal, Option<&Signal>),
+        horizon: usize,
+        random: &mut Random,
+        observe: &Observer<'_>,
+    ) -> Result<(Forecast, SingleTaskFit)> {
+        let fit = self.infer_observed((outputs, inputs), random, observe)?;
         let forecast = fit.model.forecast(&fit.posterior, outputs, inputs, horizon, random)?;
         Ok((forecast, fit))
     }

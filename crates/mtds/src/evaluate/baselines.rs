@@ -6,10 +6,11 @@ use super::{Forecaster, Origin};
 use crate::base::Lds;
 use crate::baseline::network::{GruForecaster, GruSettings, HeldOut, WarmUp};
 use crate::baseline::{
-    FactorCurves, NearestMembers, PooledLds, PooledSettings, RidgeRegression, SharedProcess, SingleTask,
-    Spread, Subspace,
+    FactorCurves, NearestMembers, OfRounds, PooledLds, PooledSettings, RidgeRegression, SharedProcess,
+    SingleTask, Spread, Subspace,
 };
 use crate::family::{Family, SegmentPlan, Signal};
+use crate::infer::Observer;
 use crate::learn::{Control, Interpolation, Progress, ScalingRule, Schedule};
 use crate::predict::{Forecast, family_mean, last_value};
 use crate::random::{Stream, stream};
@@ -87,16 +88,36 @@ impl Baseline {
     /// What forecasts in this way, learned from `training` where it needs to be.
     ///
     /// `like` is the system that it is compared with: a linear system gets its size of state, and its units. `observer` sees
-    /// every step of a network that is learned.
+    /// how far learning is, where that takes rounds, and may stop it.
     ///
     /// # Errors
-    /// No training sequences where they are needed, or such that it cannot be learned from.
+    /// No training sequences where they are needed, or such that it cannot be learned from; [`Error::Stopped`].
     pub fn learn(
         self,
         like: &System,
         training: Option<&Family>,
         settings: &BaselineSettings,
-        observer: &mut dyn FnMut(&Progress) -> Control,
+        observer: &mut dyn FnMut(&BaselineProgress) -> Control,
+    ) -> Result<Learned> {
+        let mut wish = Control::Continue;
+        let observer = &mut |heard: &BaselineProgress| {
+            wish = observer(heard);
+            wish
+        };
+        let learned = self.learned(like, training, settings, observer)?;
+        // A run that was stopped gives what it has: that is not what is compared with.
+        match wish {
+            Control::Continue => Ok(learned),
+            Control::Stop => Err(Error::Stopped),
+        }
+    }
+
+    fn learned(
+        self,
+        like: &System,
+        training: Option<&Family>,
+        settings: &BaselineSettings,
+        observer: &mut dyn FnMut(&BaselineProgress) -> Control,
     ) -> Result<Learned> {
         let needed = || {
             training.ok_or_else(|| {
@@ -110,7 +131,8 @@ impl Baseline {
             Self::LastValue => Learned::LastValue(outputs(needed()?)),
             Self::FamilyMean => Learned::FamilyMean(outputs(needed()?)),
             Self::Nearest | Self::Ridge | Self::Fpca | Self::Gp => {
-                Learned::OfMembers(self.of_members(needed()?)?)
+                let rounds = &mut |done, all| observer(&BaselineProgress::of_rounds(done, all));
+                Learned::OfMembers(self.of_members_observed(needed()?, rounds)?)
             }
             Self::Pooled => {
                 let subspace = Subspace { d_state: like.base().d_state(), ..Subspace::default() };
@@ -119,11 +141,13 @@ impl Baseline {
                     scaling: ScalingRule::InputUnits,
                     ..PooledSettings::default()
                 };
-                Learned::Pooled(Box::new(PooledLds::fit(needed()?, None, &settings, &mut |_| {
-                    Control::Continue
-                })?))
+                let steps = &mut |step: &Progress| observer(&BaselineProgress::of_step(step));
+                Learned::Pooled(Box::new(PooledLds::fit(needed()?, None, &settings, steps)?))
             }
-            Self::Gru => Learned::Gru(Box::new(settings.gru(needed()?, observer)?)),
+            Self::Gru => {
+                let steps = &mut |step: &Progress| observer(&BaselineProgress::of_step(step));
+                Learned::Gru(Box::new(settings.gru(needed()?, steps)?))
+            }
             Self::Single => Learned::Single(Box::new(single(like)), settings.seed),
         })
     }
@@ -135,16 +159,49 @@ impl Baseline {
     /// # Errors
     /// Members that it cannot be learned from; a way that is none of [`Baseline::OF_MEMBERS`].
     pub(crate) fn of_members(self, members: &Family) -> Result<OfMembers> {
+        self.of_members_observed(members, &mut |_, _| Control::Continue)
+    }
+
+    /// [`Baseline::of_members`] whose `observer` is told rounds done and in all, and may stop it.
+    ///
+    /// # Errors
+    /// As [`Baseline::of_members`]; [`Error::Stopped`].
+    pub(crate) fn of_members_observed(
+        self,
+        members: &Family,
+        observer: &mut OfRounds<'_>,
+    ) -> Result<OfMembers> {
         Ok(match self {
             Self::Nearest => OfMembers::Nearest(Box::new(NearestMembers::fit(members)?)),
             Self::Ridge => OfMembers::Ridge(Box::new(RidgeRegression::fit(members)?)),
-            Self::Fpca => OfMembers::Fpca(Box::new(FactorCurves::fit(members)?)),
-            Self::Gp => OfMembers::Gp(Box::new(SharedProcess::fit(members)?)),
+            Self::Fpca => OfMembers::Fpca(Box::new(FactorCurves::fit_observed(members, observer)?)),
+            Self::Gp => OfMembers::Gp(Box::new(SharedProcess::fit_observed(members, observer)?)),
             Self::LastValue | Self::FamilyMean | Self::Pooled | Self::Gru | Self::Single => {
                 let why = format!("found `{}`; expected one that needs members alone", self.title());
                 return Err(Error::setting("way", why));
             }
         })
+    }
+}
+
+/// How far the learning of a baseline is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BaselineProgress {
+    /// Steps or rounds done.
+    pub step: u64,
+    /// Steps or rounds in all, at most.
+    pub steps: u64,
+    /// The bound, or the log likelihood, that was reached, where it is known.
+    pub bound: Option<f64>,
+}
+
+impl BaselineProgress {
+    fn of_step(progress: &Progress) -> Self {
+        Self { step: progress.step, steps: progress.steps, bound: Some(progress.bound) }
+    }
+
+    fn of_rounds(done: usize, all: usize) -> Self {
+        Self { step: done as u64, steps: all as u64, bound: None }
     }
 }
 
@@ -233,9 +290,17 @@ impl OfMembers {
     /// # Errors
     /// Another number of outputs; no steps asked for.
     pub(crate) fn forecast(&self, past: &Signal, n_time: usize) -> Result<Forecast> {
+        self.forecast_observed(past, n_time, &|| Control::Continue)
+    }
+
+    /// [`OfMembers::forecast`] that ends when `observe` says so.
+    ///
+    /// # Errors
+    /// As [`OfMembers::forecast`]; [`Error::Stopped`].
+    fn forecast_observed(&self, past: &Signal, n_time: usize, observe: &Observer<'_>) -> Result<Forecast> {
         match self {
-            Self::Nearest(nearest) => nearest.forecast(past, n_time),
-            Self::Ridge(ridge) => ridge.forecast(past, n_time),
+            Self::Nearest(nearest) => nearest.forecast_observed(past, n_time, observe),
+            Self::Ridge(ridge) => ridge.forecast_observed(past, n_time, observe),
             Self::Fpca(factors) => factors.forecast(past, n_time),
             Self::Gp(process) => process.forecast(past, n_time),
         }
@@ -261,8 +326,18 @@ impl Forecaster for OfMembers {
 
 impl Forecaster for Learned {
     fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> Result<Vec<Forecast>> {
+        self.forecasts_observed((family, i), origins, &|| Control::Continue)
+    }
+
+    fn forecasts_observed(
+        &self,
+        (family, i): (&Family, usize),
+        origins: &[Origin],
+        observe: &Observer<'_>,
+    ) -> Result<Vec<Forecast>> {
         let (outputs, inputs, d) = (family.sequence(i).outputs(), family.inputs_of(i), family.d_obs());
         let one = |&Origin { seen, n_time }: &Origin| match self {
+            _ if observe() == Control::Stop => Err(Error::Stopped),
             Self::LastValue(training) => {
                 let training: Vec<&[f64]> = training.iter().map(Vec::as_slice).collect();
                 last_value(&training, outputs.slice(0..seen).values(), d, n_time)
@@ -271,15 +346,20 @@ impl Forecaster for Learned {
                 let training: Vec<&[f64]> = training.iter().map(Vec::as_slice).collect();
                 family_mean(&training, d, seen, n_time)
             }
-            Self::OfMembers(way) => way.forecast(&outputs.slice(0..seen), n_time),
+            Self::OfMembers(way) => way.forecast_observed(&outputs.slice(0..seen), n_time, observe),
             Self::Pooled(pooled) => pooled.forecast(inputs, seen, n_time, Spread::ByStep),
             Self::Gru(gru) => gru.forecast(&outputs.slice(0..seen), inputs, n_time),
             Self::Single(single, seed) => {
                 // Independent between origins, and the same whichever others are asked for.
                 let mut random = stream(*seed, Stream::Single(((i as u64) << 20) + seen as u64));
-                Ok(single.forecast(&outputs.slice(0..seen), inputs, n_time, &mut random)?.0)
+                let past = outputs.slice(0..seen);
+                Ok(single.forecast_observed((&past, inputs), n_time, &mut random, observe)?.0)
             }
         };
         origins.iter().map(one).collect()
     }
 }
+
+#[cfg(test)]
+#[path = "baselines_tests.rs"]
+mod tests;

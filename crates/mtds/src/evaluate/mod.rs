@@ -16,7 +16,7 @@ use std::fmt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub use baselines::{Baseline, BaselineSettings};
+pub use baselines::{Baseline, BaselineProgress, BaselineSettings};
 pub(crate) use baselines::{Learned, OfMembers};
 pub(crate) use follow::{Following, FollowingEnsemble, Updates};
 pub use row::ScoreRow;
@@ -24,6 +24,7 @@ pub use row::ScoreRow;
 pub use crate::predict::{CENTRAL_LEVELS, Coverage, Estimate, SequenceScore, score};
 
 use crate::family::Family;
+use crate::infer::Observer;
 use crate::learn::Control;
 use crate::predict::Forecast;
 use crate::{Error, Result};
@@ -110,6 +111,22 @@ pub trait Forecaster: Sync {
     /// # Errors
     /// A sequence that cannot be forecast.
     fn forecasts(&self, family: &Family, i: usize, origins: &[Origin]) -> Result<Vec<Forecast>>;
+
+    /// [`Forecaster::forecasts`] that ends when `observe` says so: at once, and in the middle where one sequence takes long.
+    ///
+    /// # Errors
+    /// As [`Forecaster::forecasts`]; [`Error::Stopped`].
+    fn forecasts_observed(
+        &self,
+        (family, i): (&Family, usize),
+        origins: &[Origin],
+        observe: &Observer<'_>,
+    ) -> Result<Vec<Forecast>> {
+        match observe() {
+            Control::Stop => Err(Error::Stopped),
+            Control::Continue => self.forecasts(family, i, origins),
+        }
+    }
 }
 
 impl<F: Fn(&Family, usize, &[Origin]) -> Result<Vec<Forecast>> + Sync> Forecaster for F {

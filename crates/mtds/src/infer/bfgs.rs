@@ -15,6 +15,7 @@
 use super::Points;
 use super::target::{self, SmoothTarget};
 use crate::algebra::{dot, times_vector};
+use crate::learn::Control;
 
 /// A bracket shorter than this, relative to the full step, cannot give progress any more.
 const SHORTEST_BRACKET: f64 = 1e-12;
@@ -67,15 +68,25 @@ pub(crate) struct Climbs {
 
 /// Climbs from every start; `metric` (a covariance, row-major) is the first `H`.
 pub(crate) fn climb(target: &dyn SmoothTarget, starts: &Points, metric: &[f64], limits: Limits) -> Climbs {
+    climb_observed(target, (starts, metric), limits, &mut |_| Control::Continue)
+}
+
+/// [`climb`] that ends where it is when `observer`, told the number of rounds, says so.
+pub(crate) fn climb_observed(
+    target: &dyn SmoothTarget,
+    (starts, metric): (&Points, &[f64]),
+    limits: Limits,
+    observer: &mut dyn FnMut(usize) -> Control,
+) -> Climbs {
     let mut all = Climbs { climbs: Vec::new(), evaluations: 0, nonfinite: 0 };
     let (values, gradients) = all.evaluate(target, starts);
     for (i, value) in values.iter().enumerate() {
         all.climbs.push(Climb::new(starts.point(i), *value, gradients.point(i), metric, limits));
     }
-    for _ in 1..limits.rounds {
+    for round in 1..limits.rounds {
         let active: Vec<usize> =
             (0..all.climbs.len()).filter(|&i| all.climbs[i].outcome == Outcome::Running).collect();
-        if active.is_empty() {
+        if active.is_empty() || observer(round) == Control::Stop {
             break;
         }
         let mut trials = Points::zeros(starts.dim(), active.len());

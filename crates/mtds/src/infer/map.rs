@@ -15,6 +15,7 @@ use super::importance::check;
 use super::target::{self, SmoothTarget};
 use super::weighted::WeightedDraws;
 use super::{Diagnostics, GaussianMixture, Method, Points, Posterior, Status, laplace};
+use crate::Control;
 use crate::random::Random;
 use crate::{Error, Result};
 
@@ -113,13 +114,18 @@ pub(super) fn widest(prior: &GaussianMixture) -> f64 {
 }
 
 /// The points that climbs from `starts` reach, with their log densities, the best first; none where no start
-/// has a finite density.
-pub(crate) fn best_climbs(target: &dyn SmoothTarget, starts: &Points, rounds: usize) -> Vec<(Vec<f64>, f64)> {
+/// has a finite density. `observer` is told the number of rounds, and may end it.
+pub(crate) fn best_climbs(
+    target: &dyn SmoothTarget,
+    starts: &Points,
+    rounds: usize,
+    observer: &mut dyn FnMut(usize) -> Control,
+) -> Vec<(Vec<f64>, f64)> {
     let d = starts.dim();
     let mut unit = vec![0.0; d * d];
     (0..d).for_each(|i| unit[i * d + i] = 1.0);
     let limits = Limits { rounds, tolerance: MapLaplace::default().tolerance };
-    let mut found = bfgs::climb(target, starts, &unit, limits).climbs;
+    let mut found = bfgs::climb_observed(target, (starts, &unit), limits, observer).climbs;
     found.retain(|c| c.outcome != Outcome::Impossible);
     found.sort_by(|a, b| b.value.total_cmp(&a.value));
     found.into_iter().map(|c| (c.point, c.value)).collect()

@@ -9,6 +9,7 @@ use super::ending::{Observer, announce, told};
 use super::fitting::{Candidate, Fitting, Task};
 use super::record::Judged;
 use super::{FitStage, StructureRow, ending};
+use crate::baseline::OfRounds;
 use crate::evaluate::{Baseline, Following, FollowingEnsemble, Forecaster, Origin, Updates};
 use crate::family::{Family, Sequence, made_from};
 use crate::infer::{self, Ensemble};
@@ -46,16 +47,18 @@ impl Fitting {
         let scaling = self.choices().scaling.scaling(&self.parts[0].pieces)?;
         let units: Vec<f64> = (0..self.family.d_obs()).map(|c| scaling.scale(c)).collect();
         let origins = comparison::origins(Facts::of(&self.family).median_time);
-        let (ways, rounds) = (self.ways(), self.rounds());
-        let n_asked: usize = rounds.iter().map(|round| round.asked.len()).sum();
-        let (mut cases, mut done) = (vec![], 0);
         announce(FitStage::Comparing, observer)?;
         let mut tell = told(FitStage::Comparing, observer);
+        let (ways, rounds) = (self.ways(&mut |_, _| tell(0, 0))?, self.rounds());
+        let n_asked: usize = rounds.iter().map(|round| round.asked.len()).sum();
+        let (mut cases, mut done) = (vec![], 0);
         for Round { fold, held_out, asked, others } in rounds {
             let of_fold = self.state.candidates.iter().filter(|candidate| candidate.task.fold == fold);
             let following = of_fold.map(|candidate| self.following(candidate)).collect::<Result<Vec<_>>>()?;
             let others = remembered(&self.family, &others)?;
-            let of_members = ways.iter().map(|way| way.of_members(&others)).collect::<Result<Vec<_>>>()?;
+            let mut learned =
+                |way: &Baseline| way.of_members_observed(&others, &mut |_, _| tell(done, n_asked));
+            let of_members = ways.iter().map(&mut learned).collect::<Result<Vec<_>>>()?;
             let systems = following.iter().map(|one| one as &dyn Forecaster);
             let of_members = of_members.iter().map(|one| one as &dyn Forecaster);
             let forecasting: Vec<&dyn Forecaster> = systems.chain(of_members).collect();
@@ -80,16 +83,21 @@ impl Fitting {
     }
 
     /// Ways to forecast from what members did that every fold can learn; none where members are long.
-    fn ways(&self) -> Vec<Baseline> {
-        if !ending::are_short(&self.family) {
-            return vec![];
+    fn ways(&self, observer: &mut OfRounds<'_>) -> Result<Vec<Baseline>> {
+        let mut ways = vec![];
+        for way in Baseline::OF_MEMBERS.into_iter().filter(|_| ending::are_short(&self.family)) {
+            let mut learns = true;
+            for part in &self.parts {
+                let learned =
+                    outputs_of(&part.training).and_then(|of| way.of_members_observed(&of, observer));
+                match learned {
+                    Err(Error::Stopped) => return Err(Error::Stopped),
+                    learned => learns &= learned.is_ok(),
+                }
+            }
+            ways.extend(learns.then_some(way));
         }
-        let learns = |way: &Baseline| {
-            self.parts
-                .iter()
-                .all(|part| outputs_of(&part.training).is_ok_and(|of| way.of_members(&of).is_ok()))
-        };
-        Baseline::OF_MEMBERS.into_iter().filter(learns).collect()
+        Ok(ways)
     }
 
     /// The members that are asked, a few at a time.

@@ -75,7 +75,10 @@ impl Ending<'_> {
             // By the learned noise: a length of the code is judged by what one step leaves unexplained.
             candidate.apart = Some(match &self.parts.apart {
                 Some(family) => {
-                    selection::log_likelihoods(&system, &self.choices.online(), family, self.seed)?
+                    let (online, seed) = (self.choices.online(), self.seed);
+                    selection::log_likelihoods(&system, &online, family, seed, &mut |_| {
+                        observer(&progress(FitStage::Expecting, (1, 1)))
+                    })?
                 }
                 None => vec![],
             });
@@ -216,13 +219,17 @@ impl Ending<'_> {
         let judged: Vec<usize> = (0..family.n_seq()).filter(long_enough).collect();
         let judged = evenly(&judged, MOST_JUDGED);
         let settings = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed: self.seed };
-        let rivals = self.rivals().iter().filter_map(|rival| {
-            // A rival that cannot learn from so few, or such values, is no rival.
-            let learned =
-                rival.learn(like, Some(&self.parts.training), &settings, &mut |_| Control::Continue);
-            Some((rival.title(), learned.ok()?))
-        });
-        let rivals: Vec<(&str, Learned)> = rivals.collect();
+        let mut rivals: Vec<(&str, Learned)> = vec![];
+        for rival in self.rivals() {
+            let learned = rival.learn(like, Some(&self.parts.training), &settings, &mut |_| {
+                observer(&progress(FitStage::Judging, (0, 0)))
+            });
+            match learned {
+                Err(Error::Stopped) => return Err(Error::Stopped),
+                // A rival that cannot learn from so few, or such values, is no rival.
+                learned => rivals.extend(learned.ok().map(|learned| (rival.title(), learned))),
+            }
+        }
         let theirs = rivals.iter().map(|(name, rival)| (*name, rival as &dyn Forecaster));
         let all: Vec<(&str, &dyn Forecaster)> = std::iter::once(("this model", ours)).chain(theirs).collect();
         let (n, n_all) = (judged.len(), all.len());
@@ -336,9 +343,14 @@ pub(super) fn spread_out(all: &[usize], most: usize) -> Vec<usize> {
     }
 }
 
+/// How far a stage is.
+fn progress(stage: FitStage, (done, all): (usize, usize)) -> FitProgress<'static> {
+    FitProgress { stage, done: done as u64, all: all as u64, part: (0, 1), whole: 0.0, step: None }
+}
+
 /// Says that a stage begins.
 pub(super) fn announce(stage: FitStage, observer: &mut Observer<'_>) -> Result<()> {
-    match observer(&FitProgress { stage, done: 0, all: 0, part: (0, 1), whole: 0.0, step: None }) {
+    match observer(&progress(stage, (0, 0))) {
         Control::Stop => Err(Error::Stopped),
         Control::Continue => Ok(()),
     }
@@ -349,16 +361,7 @@ pub(super) fn told<'o>(
     stage: FitStage,
     observer: &'o mut Observer<'_>,
 ) -> impl FnMut(usize, usize) -> Control + 'o {
-    move |done, all| {
-        observer(&FitProgress {
-            stage,
-            done: done as u64,
-            all: all as u64,
-            part: (0, 1),
-            whole: 0.0,
-            step: None,
-        })
-    }
+    move |done, all| observer(&progress(stage, (done, all)))
 }
 
 impl From<&ChosenPrior> for PriorRecord {

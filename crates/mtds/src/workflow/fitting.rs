@@ -57,7 +57,7 @@ pub struct FitProgress<'a> {
 
 /// A fit in progress.
 pub struct Fitting {
-    fit: Fit,
+    pub(super) fit: Fit,
     pub(super) family: Family,
     /// The family as each fold divides it; one where nothing is compared.
     pub(super) parts: Vec<Parts>,
@@ -371,7 +371,10 @@ impl Fitting {
     fn learn(&mut self, task: Task, observer: &mut dyn FnMut(&FitProgress) -> Control) -> Result<Candidate> {
         let mut learner = match self.learner.take() {
             Some(learner) => learner,
-            None => self.learner(task)?,
+            None => {
+                let from = self.state.course.take();
+                self.learner(task, from)?
+            }
         };
         let ended = take_steps(&mut learner, observer);
         let candidate = ended.and_then(|()| learned(task, &mut learner, &self.parts[task.fold]));
@@ -381,7 +384,7 @@ impl Fitting {
         candidate
     }
 
-    fn learner(&mut self, task: Task) -> Result<Learner> {
+    pub(super) fn learner(&self, task: Task, from: Option<CourseCheckpoint>) -> Result<Learner> {
         let architecture = self.architecture(task)?;
         let choices = self.choices_of(task);
         let course = choices.course(&architecture.base)?;
@@ -393,7 +396,7 @@ impl Fitting {
             seed: self.seed_of(task),
             device: self.fit.device.clone(),
         };
-        match self.state.course.take() {
+        match from {
             Some(from) => Learner::resume(course, architecture, data, from),
             None => Learner::new(course, architecture, data),
         }
@@ -460,7 +463,7 @@ fn take_steps(learner: &mut Learner, observer: &mut dyn FnMut(&FitProgress) -> C
     }
 }
 
-fn learned(task: Task, learner: &mut Learner, parts: &Parts) -> Result<Candidate> {
+pub(super) fn learned(task: Task, learner: &mut Learner, parts: &Parts) -> Result<Candidate> {
     let Some(fitted) = learner.fitted()? else {
         return Err(Error::setting("refine_steps", "learning ended before its first step"));
     };

@@ -15,6 +15,7 @@ mod fitting;
 mod parts;
 mod record;
 mod selection;
+mod so_far;
 mod widths;
 mod work;
 

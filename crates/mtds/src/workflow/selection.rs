@@ -6,7 +6,7 @@ use super::fitting::Candidate;
 use crate::Result;
 use crate::family::Family;
 use crate::infer::{Followed, Online};
-use crate::learn::evenly;
+use crate::learn::{Control, evenly};
 use crate::predict::Estimate;
 use crate::random::Stream;
 use crate::system::System;
@@ -36,16 +36,18 @@ pub struct SelectionRow {
     pub chosen: bool,
 }
 
-/// Log likelihood per observed value of every sequence, in data units; sequences without observations are left out.
+/// Log likelihood per observed value of every sequence, in data units; sequences without observations are left out. `observer` is told
+/// sequences done, and may stop it.
 pub(super) fn log_likelihoods(
     system: &System,
     online: &Online,
     family: &Family,
     seed: u64,
+    observer: &mut dyn FnMut(usize) -> Control,
 ) -> Result<Vec<f64>> {
     let observed = evenly(&family.observed(), MOST_APART);
     let followed = Followed { model: system, online, family, known: &[], random: (seed, Stream::Selection) };
-    let found = followed.log_evidences(&observed, &mut |_| crate::Control::Continue)?;
+    let found = followed.log_evidences(&observed, observer)?;
     let per_value = |(&i, evidence): (&usize, &f64)| evidence / family.sequence(i).n_observed() as f64;
     Ok(observed.iter().zip(&found).map(per_value).collect())
 }

@@ -244,7 +244,7 @@ impl Arguments {
             };
             progress.begin(Stage::Learning, self.gru_steps);
             let learned = baseline.learn(&model.system, train, &settings, &mut |step| {
-                progress.advance(step.step, Some(step.bound));
+                progress.advance(step.step, step.bound);
                 Control::Continue
             });
             progress.end();

@@ -196,13 +196,13 @@ impl<T> BySeen<T> {
         Self(Mutex::new(BTreeMap::new()))
     }
 
-    pub(super) fn get(&self, seen: usize, fit: impl FnOnce() -> T) -> Arc<T> {
+    pub(super) fn get(&self, seen: usize, fit: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept().get(&seen) {
-            return found.clone();
+            return Ok(found.clone());
         }
-        let fitted = Arc::new(fit());
-        kept().entry(seen).or_insert(fitted).clone()
+        let fitted = Arc::new(fit()?);
+        Ok(kept().entry(seen).or_insert(fitted).clone())
     }
 }
 

@@ -16,11 +16,13 @@
 
 use rayon::prelude::*;
 
+use super::OfRounds;
 use super::curves::{Curves, LEAST_STD, held, spread_out};
 use crate::algebra::{
     Matrix, Svd, cholesky, dot, gram_of_lower, invert_lower, log_diagonal_sum, solve_factored, times_vector,
 };
 use crate::family::{Family, Signal};
+use crate::learn::Control;
 use crate::predict::{DrawNoise, Forecast};
 use crate::{Error, Result};
 
@@ -71,18 +73,35 @@ impl FactorCurves {
         Self::up_to(family, usize::MAX)
     }
 
+    /// [`FactorCurves::fit`] whose `observer` is told rounds done and in all, and may stop it.
+    ///
+    /// # Errors
+    /// As [`FactorCurves::fit`]; [`Error::Stopped`].
+    pub(crate) fn fit_observed(family: &Family, observer: &mut OfRounds<'_>) -> Result<Self> {
+        Self::observed(family, usize::MAX, observer)
+    }
+
     /// The same with no more components than this.
     ///
     /// # Errors
     /// As [`FactorCurves::fit`].
     pub(crate) fn up_to(family: &Family, most: usize) -> Result<Self> {
+        Self::observed(family, most, &mut |_, _| Control::Continue)
+    }
+
+    fn observed(family: &Family, most: usize, observer: &mut OfRounds<'_>) -> Result<Self> {
         let curves = Curves::of(family, "fpca", FEWEST)?;
         let members: Vec<&[f64]> = curves.members.iter().map(Vec::as_slice).collect();
-        let model = best_rank(&members, curves.d_obs, most)
-            .and_then(|rank| Factors::fit(&members, &FirstAxes::of(&members), rank, ROUNDS.1))
-            .ok_or_else(|| {
-                Error::setting("training", "found values of which `fpca` has no finite covariance")
-            })?;
+        let infinite = || Error::setting("training", "found values of which `fpca` has no finite covariance");
+        let n_rounds = RANKS.len() + ROUNDS.1;
+        let mut go_on = |done| match observer(done, n_rounds) {
+            Control::Continue => Ok(()),
+            Control::Stop => Err(Error::Stopped),
+        };
+        let rank = best_rank(&members, (curves.d_obs, most), &mut go_on)?.ok_or_else(infinite)?;
+        let start = FirstAxes::of(&members);
+        let last = &mut |round| go_on(RANKS.len() + round);
+        let model = Factors::fit(&members, &start, (rank, ROUNDS.1), last)?.ok_or_else(infinite)?;
         Ok(Self { model: model.held(&members, curves.d_obs), curves })
     }
 
@@ -160,7 +179,14 @@ impl FactorCurves {
 }
 
 /// The rank, at most `most`, with the best likelihood of members left out; `None` where no rank can be fitted.
-fn best_rank(members: &[&[f64]], d: usize, most: usize) -> Option<usize> {
+///
+/// # Errors
+/// Those of `go_on`, which is told ranks done.
+fn best_rank(
+    members: &[&[f64]],
+    (d, most): (usize, usize),
+    go_on: &mut dyn FnMut(usize) -> Result<()>,
+) -> Result<Option<usize>> {
     let judged: Vec<&[f64]> =
         spread_out(members.len(), MOST_JUDGES).into_iter().map(|i| members[i]).collect();
     let n_folds = FOLDS.min(judged.len());
@@ -176,12 +202,13 @@ fn best_rank(members: &[&[f64]], d: usize, most: usize) -> Option<usize> {
         })
         .collect();
     let (mut best, mut worse): (Option<(f64, usize)>, usize) = (None, 0);
-    for rank in RANKS.into_iter().filter(|rank| *rank <= most) {
+    for (done, rank) in RANKS.into_iter().filter(|rank| *rank <= most).enumerate() {
+        go_on(done)?;
         if rank > 1 && rank as f64 >= MOST_RANK * judged.len() as f64 || worse == PATIENCE {
             break;
         }
         let score = folds.par_iter().map(|(rest, start, left_out)| {
-            let model = Factors::fit(rest, start, rank, ROUNDS.0)?.held(rest, d);
+            let model = Factors::fit(rest, start, (rank, ROUNDS.0), &mut |_| Ok(())).ok()??.held(rest, d);
             left_out.iter().map(|values| model.log_likelihood(values)).sum::<Option<f64>>()
         });
         let scores: Vec<Option<f64>> = score.collect();
@@ -192,7 +219,7 @@ fn best_rank(members: &[&[f64]], d: usize, most: usize) -> Option<usize> {
             _ => worse += 1,
         }
     }
-    best.map(|(_, rank)| rank)
+    Ok(best.map(|(_, rank)| rank))
 }
 
 /// Where EM begins: means, and singular vectors of what lies around them, with gaps as 0.
@@ -222,7 +249,15 @@ impl FirstAxes {
 
 impl Factors {
     /// EM from the start; `None` where a covariance is no longer finite.
-    fn fit(members: &[&[f64]], start: &FirstAxes, rank: usize, rounds: usize) -> Option<Self> {
+    ///
+    /// # Errors
+    /// Those of `go_on`, which is told rounds done.
+    fn fit(
+        members: &[&[f64]],
+        start: &FirstAxes,
+        (rank, rounds): (usize, usize),
+        go_on: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<Option<Self>> {
         let (n_entries, r) = (start.mean.len(), rank.min(start.axes.cols));
         let shown = members.iter().flat_map(|values| values.iter()).filter(|y| !y.is_nan());
         let variance = shown.clone().map(|y| y * y).sum::<f64>() / shown.count().max(1) as f64;
@@ -231,10 +266,14 @@ impl Factors {
             loadings: start.axes.leading(n_entries, r),
             noise: vec![(0.1 * variance).max(LEAST_STD.powi(2)); n_entries],
         };
-        for _ in 0..rounds {
-            model = model.improved(members, 1e-6 * variance)?;
+        for round in 0..rounds {
+            go_on(round)?;
+            match model.improved(members, 1e-6 * variance) {
+                Some(improved) => model = improved,
+                None => return Ok(None),
+            }
         }
-        Some(model)
+        Ok(Some(model))
     }
 
     /// One round of EM.

@@ -94,8 +94,8 @@ fn em_finds_the_factor_that_made_the_members() {
         })
         .collect();
     let members: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-    assert_eq!(best_rank(&members, 1, usize::MAX), Some(1));
-    let found = Factors::fit(&members, &FirstAxes::of(&members), 1, 80).unwrap();
+    assert_eq!(best_rank(&members, (1, usize::MAX), &mut |_| Ok(())).unwrap(), Some(1));
+    let found = Factors::fit(&members, &FirstAxes::of(&members), (1, 80), &mut |_| Ok(())).unwrap().unwrap();
     let sign = found.loadings[(0, 0)].signum();
     for k in 0..8 {
         assert!((sign * found.loadings[(k, 0)] - w[k]).abs() < 0.25, "{:?}", found.loadings);
@@ -122,7 +122,7 @@ fn rounds_raise_the_likelihood() {
     let members: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
     let start = FirstAxes::of(&members);
     let likelihood = |rounds: usize| {
-        let model = Factors::fit(&members, &start, 2, rounds).unwrap();
+        let model = Factors::fit(&members, &start, (2, rounds), &mut |_| Ok(())).unwrap().unwrap();
         members.iter().map(|values| model.log_likelihood(values).unwrap()).sum::<f64>()
     };
     let found = [0, 1, 3, 10, 40].map(likelihood);

@@ -23,5 +23,16 @@ pub use nearest::NearestMembers;
 pub use process::SharedProcess;
 pub use ridge::RidgeRegression;
 
+/// What hears rounds of learning, done and in all, and may stop them.
+pub(crate) type OfRounds<'o> = dyn FnMut(usize, usize) -> crate::Control + 'o;
+
+/// Nothing, unless whoever is asked wants it to end.
+fn unless_stopped(observe: &crate::infer::Observer<'_>) -> crate::Result<()> {
+    match observe() {
+        crate::Control::Continue => Ok(()),
+        crate::Control::Stop => Err(crate::Error::Stopped),
+    }
+}
+
 #[cfg(test)]
 mod tests;

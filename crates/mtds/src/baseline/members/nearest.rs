@@ -13,9 +13,11 @@
 use rayon::prelude::*;
 
 use super::curves::{BySeen, Curves, LEAST_STD, spread_out};
-use crate::Result;
+use super::unless_stopped;
 use crate::family::{Family, Signal};
+use crate::infer::Observer;
 use crate::predict::{DrawNoise, Forecast, Marginal};
+use crate::{Control, Result};
 
 /// Bandwidths, in medians of the distance.
 const BANDWIDTHS: [f64; 6] = [1.6, 0.8, 0.4, 0.2, 0.1, 0.05];
@@ -93,9 +95,22 @@ impl NearestMembers {
     /// # Errors
     /// Another number of outputs; no steps asked for.
     pub fn forecast(&self, past: &Signal, n_time: usize) -> Result<Forecast> {
+        self.forecast_observed(past, n_time, &|| Control::Continue)
+    }
+
+    /// [`NearestMembers::forecast`] that ends when `observe` says so.
+    ///
+    /// # Errors
+    /// As [`NearestMembers::forecast`]; [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn forecast_observed(
+        &self,
+        past: &Signal,
+        n_time: usize,
+        observe: &Observer<'_>,
+    ) -> Result<Forecast> {
         let (d, seen, values) = (self.curves.d_obs, past.n_time(), self.curves.past(past)?);
         let origin = self.curves.known(seen);
-        let chosen = self.by_seen.get(origin, || self.choose(origin));
+        let chosen = self.by_seen.get(origin, || self.choose(origin, observe))?;
         let look = self.look(&values[..origin * d], chosen.donors.clone());
         let weights = weights(&look.distances, chosen.kernel.bandwidth);
         let most = weights.iter().fold(0.0, |most: f64, w| most.max(*w));
@@ -132,31 +147,35 @@ impl NearestMembers {
     }
 
     /// Bandwidth and shift by leaving out one member after the other.
-    fn choose(&self, seen: usize) -> Chosen {
+    fn choose(&self, seen: usize, observe: &Observer<'_>) -> Result<Chosen> {
         let from = seen * self.curves.d_obs;
         let goes_on = |&i: &usize| self.curves.members[i][from..].iter().any(|y| !y.is_nan());
         let donors: Vec<usize> = (0..self.curves.members.len()).filter(goes_on).collect();
         let judges: Vec<usize> =
             spread_out(donors.len(), MOST_JUDGES).into_iter().map(|k| donors[k]).collect();
         let look = |&i: &usize| {
+            unless_stopped(observe)?;
             let others = donors.iter().copied().filter(|j| *j != i).collect();
-            (i, self.look(&self.curves.members[i][..from], others))
+            Ok((i, self.look(&self.curves.members[i][..from], others)))
         };
-        let looks: Vec<(usize, Look)> = judges.par_iter().map(look).collect();
+        let looks: Vec<(usize, Look)> = judges.par_iter().map(look).collect::<Result<_>>()?;
         let kernels: Vec<Kernel> = BANDWIDTHS
             .iter()
             .flat_map(|&bandwidth| SHIFTS.map(|shift| Kernel { bandwidth, shift }))
             .collect();
         let tried = kernels.par_iter().map(|&kernel| {
-            let trials: Vec<Trial> =
-                looks.iter().flat_map(|(i, look)| self.trials(*i, look, from, kernel)).collect();
+            let mut trials: Vec<Trial> = vec![];
+            for (i, look) in &looks {
+                unless_stopped(observe)?;
+                trials.extend(self.trials(*i, look, from, kernel));
+            }
             let std_devs = lacking(&trials, from, self.curves.members[0].len() - from, self.curves.d_obs);
-            (mean_crps(&trials, &std_devs, from), kernel, std_devs)
+            Ok((mean_crps(&trials, &std_devs, from), kernel, std_devs))
         });
-        let tried: Vec<(f64, Kernel, Vec<f64>)> = tried.collect();
+        let tried: Vec<(f64, Kernel, Vec<f64>)> = tried.collect::<Result<_>>()?;
         let best = tried.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
         let (_, kernel, std_devs) = best.expect("the grid has candidates");
-        Chosen { donors, kernel, std_devs }
+        Ok(Chosen { donors, kernel, std_devs })
     }
 
     /// Member `i` forecast from those of the look.

@@ -14,10 +14,12 @@
 use rayon::prelude::*;
 
 use super::curves::{BySeen, Curves, LEAST_STD, spread_out};
-use crate::Result;
+use super::unless_stopped;
 use crate::algebra::{Matrix, Svd, dot};
 use crate::family::{Family, Signal};
+use crate::infer::Observer;
 use crate::predict::{DrawNoise, Forecast};
+use crate::{Control, Result};
 
 /// Penalties are 10^(k/3), for k from the first to the last.
 const PENALTIES: std::ops::RangeInclusive<i32> = -9..=15;
@@ -90,9 +92,22 @@ impl RidgeRegression {
     /// # Errors
     /// Another number of outputs; no steps asked for.
     pub fn forecast(&self, past: &Signal, n_time: usize) -> Result<Forecast> {
+        self.forecast_observed(past, n_time, &|| Control::Continue)
+    }
+
+    /// [`RidgeRegression::forecast`] that ends when `observe` says so.
+    ///
+    /// # Errors
+    /// As [`RidgeRegression::forecast`]; [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn forecast_observed(
+        &self,
+        past: &Signal,
+        n_time: usize,
+        observe: &Observer<'_>,
+    ) -> Result<Forecast> {
         let (d, seen, values) = (self.curves.d_obs, past.n_time(), self.curves.past(past)?);
         let origin = self.curves.known(seen);
-        let fitted = self.by_seen.get(origin, || self.regress(origin));
+        let fitted = self.by_seen.get(origin, || self.regress(origin, observe))?;
         let features = self.features(&values[..origin * d]);
         let answer = |t: usize, c: usize| {
             let k = (self.curves.known(t) - origin) * d + c;
@@ -130,7 +145,7 @@ impl RidgeRegression {
             .collect()
     }
 
-    fn regress(&self, seen: usize) -> Regressions {
+    fn regress(&self, seen: usize, observe: &Observer<'_>) -> Result<Regressions> {
         let (d, from) = (self.curves.d_obs, seen * self.curves.d_obs);
         let members = &self.curves.members;
         let features: Vec<Vec<f64>> = members.iter().map(|values| self.features(&values[..from])).collect();
@@ -143,17 +158,23 @@ impl RidgeRegression {
         let of_entry = sets.clone();
         sets.sort();
         sets.dedup();
-        let designs: Vec<Design> = sets.into_par_iter().map(|set| Design::of(set, &features)).collect();
+        let design = |set| unless_stopped(observe).map(|()| Design::of(set, &features));
+        let designs: Vec<Design> = sets.into_par_iter().map(design).collect::<Result<_>>()?;
         let regressed = |(entry, set): (usize, &Vec<usize>)| {
-            let at = designs.binary_search_by(|design| design.members.cmp(set)).ok()?;
+            unless_stopped(observe)?;
+            let Ok(at) = designs.binary_search_by(|design| design.members.cmp(set)) else { return Ok(None) };
             let y: Vec<f64> = set.iter().map(|&i| members[i][entry]).collect();
-            (set.len() >= FEWEST).then(|| designs[at].regress(&y))
+            Ok((set.len() >= FEWEST).then(|| designs[at].regress(&y)))
         };
-        let mut targets: Vec<Option<Regression>> =
-            entries.zip(&of_entry).collect::<Vec<_>>().into_par_iter().map(regressed).collect();
+        let mut targets: Vec<Option<Regression>> = entries
+            .zip(&of_entry)
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(regressed)
+            .collect::<Result<_>>()?;
         hold(&mut targets, d);
         let residuals = residuals_without_gaps(&targets, members.len(), d);
-        Regressions { targets, residuals }
+        Ok(Regressions { targets, residuals })
     }
 }
 

@@ -87,7 +87,7 @@ fn intervals_have_the_variance_of_the_residuals_and_their_skew() {
     let ridge = RidgeRegression::fit(&family(&rows)).unwrap();
     let found = ridge.forecast(&Signal::column(vec![20.0]), 1).unwrap();
     let (mean, variance) = (found.mean()[0], found.variance()[0]);
-    let fitted = ridge.by_seen.get(1, || unreachable!("was asked for"));
+    let fitted = ridge.by_seen.get(1, || unreachable!("was asked for")).unwrap();
     let s = fitted.targets[0].as_ref().unwrap().std_dev;
     let unit = ridge.forecast(&Signal::column(vec![20.0]), 1).unwrap().noise().clone();
     let DrawNoise::DiagonalByStep(noise) = unit else { panic!("{unit:?}") };

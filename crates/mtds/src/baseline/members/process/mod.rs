@@ -18,10 +18,12 @@ mod likelihood;
 
 use likelihood::{Kernels, MeanProcess, Problem};
 
+use super::OfRounds;
 use super::curves::{Curves, LEAST_STD};
 use crate::algebra::{Matrix, cholesky, dot, solve_factored};
 use crate::family::{Family, Signal};
 use crate::infer::{Points, best_climbs};
+use crate::learn::Control;
 use crate::predict::{DrawNoise, Forecast};
 use crate::{Error, Result};
 
@@ -53,8 +55,18 @@ impl SharedProcess {
     /// # Errors
     /// Fewer than two members with an observed output; an output that none of them shows.
     pub fn fit(family: &Family) -> Result<Self> {
+        Self::fit_observed(family, &mut |_, _| Control::Continue)
+    }
+
+    /// [`SharedProcess::fit`] whose `observer` is told rounds done and in all, and may stop it.
+    ///
+    /// # Errors
+    /// As [`SharedProcess::fit`]; [`Error::Stopped`].
+    pub(crate) fn fit_observed(family: &Family, observer: &mut OfRounds<'_>) -> Result<Self> {
         let curves = Curves::of(family, "gp", FEWEST)?;
-        let outputs = (0..curves.d_obs).map(|c| Fitted::of(&curves, c)).collect::<Result<_>>()?;
+        let n = curves.d_obs;
+        let one = |c: usize| Fitted::of(&curves, c, &mut |round| observer(c * ROUNDS + round, n * ROUNDS));
+        let outputs = (0..n).map(one).collect::<Result<_>>()?;
         Ok(Self { curves, outputs })
     }
 
@@ -89,10 +101,21 @@ impl SharedProcess {
 }
 
 impl Fitted {
-    fn of(curves: &Curves, c: usize) -> Result<Self> {
+    fn of(curves: &Curves, c: usize, observer: &mut dyn FnMut(usize) -> Control) -> Result<Self> {
         let problem = Problem::of(curves, c);
         let start = Points::from_points(Kernels::COUNT, &[problem.start()])?;
-        let best = best_climbs(&problem, &start, ROUNDS).into_iter().next();
+        let mut wish = observer(0);
+        if wish == Control::Stop {
+            return Err(Error::Stopped);
+        }
+        let best = best_climbs(&problem, &start, ROUNDS, &mut |round| {
+            wish = observer(round);
+            wish
+        });
+        if wish == Control::Stop {
+            return Err(Error::Stopped);
+        }
+        let best = best.into_iter().next();
         let fitted = best.and_then(|(logs, _)| {
             let kernels = problem.kernels(&logs);
             Some(Self { mean: problem.evidence(&kernels)?.mean, kernels })

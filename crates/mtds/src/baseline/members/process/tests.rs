@@ -119,7 +119,7 @@ fn learning_finds_noise_and_offsets() {
     });
     let curves = Curves::of(&Family::new(rows.collect()).unwrap(), "gp", 2).unwrap();
     let problem = Problem::of(&curves, 0);
-    let fitted = Fitted::of(&curves, 0).unwrap();
+    let fitted = Fitted::of(&curves, 0, &mut |_| Control::Continue).unwrap();
     let at_start = problem.evidence(&problem.kernels(&problem.start())).unwrap().log_likelihood;
     let best = problem.evidence(&fitted.kernels).unwrap().log_likelihood;
     assert!(best > at_start + 100.0, "{best} {at_start}");
