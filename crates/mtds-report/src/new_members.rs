@@ -44,8 +44,9 @@ fn calibration_words(calibration: &CalibrationRecord) -> Option<String> {
 }
 
 fn remainder_words(remainder: &RemainderRecord) -> Option<String> {
-    let best = remainder.trials.iter().min_by(|a, b| a.less.mean.total_cmp(&b.less.mean))?;
-    let less = in_nats(&best.less, 3);
+    let chosen = remainder.trials.iter().find(|trial| Some(trial.rule) == remainder.rule);
+    let best = remainder.trials.iter().min_by(|a, b| a.less.mean.total_cmp(&b.less.mean));
+    let less = in_nats(&chosen.or(best)?.less, 3);
     Some(match remainder.rule {
         Some(_) => format!(
             "goes on in forecasts, which changes the squared error of held-out sequences by {less}, in deviations of an output"
@@ -63,7 +64,7 @@ fn in_nats(found: &Estimate, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mtds::parts::{CalibrationTrial, PriorTrial, Remainder, RemainderTrial};
+    use mtds::parts::{CalibrationTrial, PriorTrial, PriorWeight, Remainder, RemainderTrial};
 
     fn estimate_of(mean: f64) -> Estimate {
         Estimate { mean, std_error: Some(0.25), n: 8 }
@@ -98,7 +99,7 @@ mod tests {
     #[test]
     fn what_is_left_over_is_said_where_it_was_tried() {
         assert_eq!(remainder_words(&RemainderRecord::default()), None);
-        let rule = Remainder { weight: 32.0, fading: 8.0, phase: None };
+        let rule = Remainder { weight: PriorWeight::Steps(32.0), fading: 8.0, phase: None };
         let trials = vec![RemainderTrial { rule, less: estimate_of(-0.5) }];
         let chosen = RemainderRecord { rule: Some(rule), trials: trials.clone() };
         assert!(

@@ -131,8 +131,8 @@ pub mod parts {
         Remembered, SegmentCode, Widths,
     };
     pub use crate::predict::{
-        DrawNoise, MAX_DRAWS, Marginal, Misfit, Remainder, Scores, explained_share, family_mean, last_value,
-        regressed_on_codes,
+        DrawNoise, MAX_DRAWS, Marginal, Misfit, Own, PriorWeight, Remainder, Scores, explained_share,
+        family_mean, last_value, regressed_on_codes,
     };
     pub use crate::random::sobol::ShiftedSobol;
     pub use crate::system::Clock;

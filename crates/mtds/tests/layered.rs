@@ -4,7 +4,7 @@ mod common;
 
 use common::{LOG_NOISE, normals, own_inputs, parameters_f64, with_gaps};
 use mtds::custom::Base;
-use mtds::parts::{AdaptiveImportance, Phase, Remainder, Tracker};
+use mtds::parts::{AdaptiveImportance, Own, Phase, PriorWeight, Remainder, Tracker};
 use mtds::parts::{
     Batch, CodeTarget, Codes, Course, CourseData, Front, FrontStart, GaussianMixture, Gru, InputSkip, Lds,
     Learner, LogTarget, OwnBatch, OwnPull, OwnWeights, Pharmacodynamic, RefineRule, Rnn, ScalingRule,
@@ -348,13 +348,14 @@ fn what_codes_leave_over_goes_on_in_forecasts() {
     let front = fronts()[0];
     let plain = layered(Rnn::new(3, 1, 2), Front { unscored: 2, ..front });
     let phase = Phase::of(&["phase_cos".to_owned(), "phase_sin".to_owned()]);
-    let slow = Remainder { weight: 1e9, fading: 1e9, phase };
+    let slow = Remainder { weight: PriorWeight::Steps(1e9), fading: 1e9, phase };
     let (outputs, inputs) = {
         let mut random = stream(91, 0);
         (own_inputs(16, &mut random), two_inputs(21, &mut random))
     };
     let importance = AdaptiveImportance { final_samples: 400, ..AdaptiveImportance::default() };
-    for (remainder, history) in [(slow, None), (Remainder { weight: 4.0, fading: 3.0, phase }, Some(12))] {
+    let own = Remainder { weight: PriorWeight::Found(Own::Own), fading: 3.0, phase };
+    for (remainder, history) in [(slow, None), (own, Some(12))] {
         let model = plain.clone().with_remainder(Some(remainder)).unwrap();
         let online = Online { importance: importance.clone(), every: 3, history, ..Online::default() };
         let mut tracker = Tracker::new(&model, online, stream(5, 0)).unwrap();
@@ -380,7 +381,7 @@ fn what_codes_leave_over_goes_on_in_forecasts() {
         let moved: Vec<f64> = whole(&model).iter().zip(whole(&plain)).map(|(a, b)| a - b).collect();
         assert!(moved.iter().all(|by| (by - moved[0]).abs() < 1e-5) && moved[0].abs() > 1e-3, "{moved:?}");
     }
-    let wrong = Remainder { phase: None, weight: -1.0, fading: 1.0 };
+    let wrong = Remainder { phase: None, weight: PriorWeight::Steps(-1.0), fading: 1.0 };
     assert!(plain.with_remainder(Some(wrong)).is_err());
     let random_state = layered(StochasticLds::new(2, 1, 2), front);
     assert!(random_state.with_remainder(Some(slow)).unwrap_err().to_string().contains("random state"));

@@ -12,7 +12,6 @@
 //! | [`split`] | starts of forecasts, shares of the data |
 //! | [`window`] | forecasts from starts, and their errors |
 //! | [`model`], [`rivals`] | the multi-task system; networks without a code and forecasts that learn next to nothing |
-//! | [`harmonics`] | what a rival leaves over of the rows seen, by the rule that the model has of itself |
 //! | [`mod@transfer`], [`pace`] | experiment 3 and its classifier; motions at one pace |
 //! | [`mod@map`] | a code of two numbers |
 //! | [`cell`], [`mod@compute`], [`experiment`] | the unit of work that can be kept; carries one out; all of them |
@@ -23,7 +22,6 @@ pub mod assemble;
 pub mod cell;
 pub mod compute;
 pub mod experiment;
-pub mod harmonics;
 pub mod map;
 pub mod material;
 pub mod model;

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use mtds::parts::{GruForecaster, GruSettings, Phase};
+use mtds::parts::{GruForecaster, GruSettings, Own, PriorWeight, Remainder};
 use mtds::{Control, Error, Family, Result, Sequence, Signal};
 
 use super::cell::{Errors, Method};
-use super::harmonics::SeedRule;
 use super::material::{Material, Stretch, Units, piece};
 use super::model::digest;
 use super::split::{Starts, evenly};
@@ -14,8 +13,9 @@ use super::window::{Told, Window, errors, windows};
 
 /// Of so many stretches one is held out to decide when a network stops: the paper's 12.5 %.
 const HELD_OUT: usize = 8;
-/// Most windows by which it is chosen how what is left over goes on.
+/// Most windows by which it is chosen how what is left over goes on, and the rows after which the last of it has faded that are tried, as for the model.
 const MOST_CHOOSING: usize = 32;
+const FADINGS: [f64; 2] = [8.0, 32.0];
 
 /// What is asked: what is learned from, what is forecast, and how errors are told.
 #[derive(Clone, Copy, Debug)]
@@ -59,17 +59,17 @@ impl Question<'_> {
     }
 
     /// How what a forecast leaves over goes on, by windows of stretches that it did not learn from, as long as those that are asked.
-    fn rule(&self, held_out: &[Stretch], fitted: &dyn Fn(&Window) -> Result<Vec<f64>>) -> Result<SeedRule> {
+    fn rule(&self, held_out: &[Stretch], fitted: &dyn Fn(&Window) -> Result<Vec<f64>>) -> Result<Remainder> {
         let phase = self.material.phase();
         let seen = self.windows.first().map_or(1, |window| window.seen);
         let ahead = self.windows.iter().map(Window::ahead).max().unwrap_or(1);
         let starts = Starts::spread(held_out, seen, &[ahead.min(8), ahead.min(64), ahead], MOST_CHOOSING);
-        let rules = SeedRule::all();
+        let rules = FADINGS.map(|fading| Remainder { weight: PriorWeight::Found(Own::Own), fading, phase });
         let mut totals = vec![0.0; rules.len()];
         for window in windows(self.material, &starts, seen) {
             let fitted = fitted(&window)?;
             for (total, rule) in totals.iter_mut().zip(&rules) {
-                let mean = after_seed(*rule, &window, phase, &fitted);
+                let mean = self.after_seed(*rule, &window, &fitted);
                 let rows = mean.chunks(self.units.mean.len()).enumerate();
                 let square = |(h, row)| self.units.squared(window.outputs.row(window.seen + h), row);
                 *total += rows.map(square).sum::<f64>() / window.ahead() as f64;
@@ -78,10 +78,11 @@ impl Question<'_> {
         let best = totals.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(k, _)| k);
         Ok(rules[best])
     }
-}
 
-fn after_seed(rule: SeedRule, window: &Window, phase: Option<Phase>, fitted: &[f64]) -> Vec<f64> {
-    rule.added(&window.past(), &window.inputs, phase, fitted)
+    /// A forecast with what it leaves over of the rows seen, by the rule that the model has of itself.
+    fn after_seed(&self, rule: Remainder, window: &Window, fitted: &[f64]) -> Vec<f64> {
+        rule.beside(&window.past(), &window.inputs, fitted, &self.units.deviation)
+    }
 }
 
 /// Learns a rival and forecasts; says what was chosen on the way.
@@ -145,13 +146,11 @@ fn by_inputs(ask: &Question<'_>, settings: &GruSettings) -> Result<(Vec<Errors>,
         GruForecaster::fit(&family(&kept)?, Some(&family(&held)?), settings, ask.seed, &mut watch)?.network;
     let fitted = |window: &Window| fitted(&network, window);
     let rule = ask.rule(&held, &fitted)?;
-    let phase = ask.material.phase();
     let name = Method::GruInputs.name();
     let d = ask.units.mean.len();
     let alone = ask.errors(name, &mut |window| Ok(fitted(window)?.split_off(window.seen * d)))?;
-    let with_seed = ask.errors(&format!("{name}-seed"), &mut |window| {
-        Ok(after_seed(rule, window, phase, &fitted(window)?))
-    })?;
+    let with_seed = ask
+        .errors(&format!("{name}-seed"), &mut |window| Ok(ask.after_seed(rule, window, &fitted(window)?)))?;
     Ok((
         vec![alone, with_seed],
         serde_json::json!({ "parameters": digest(network.parameters()), "seed_rule": rule }),
@@ -197,12 +196,11 @@ pub fn simple(ask: &Question<'_>) -> Result<(Vec<Errors>, serde_json::Value)> {
     let flat = |window: &Window, row: &[f64]| -> Vec<f64> { row.repeat(window.ahead()) };
     let seed_mean = |window: &Window| Ok(mean(window).repeat(window.outputs.n_time()));
     let rule = ask.rule(&evenly(ask.learned, MOST_CHOOSING), &seed_mean)?;
-    let phase = ask.material.phase();
     let found = vec![
         ask.errors("training-mean", &mut |window| Ok(flat(window, &ask.units.mean)))?,
         ask.errors("last-frame", &mut |window| Ok(flat(window, window.outputs.row(window.seen - 1))))?,
         ask.errors("seed-mean", &mut |window| Ok(flat(window, &mean(window))))?,
-        ask.errors("harmonics", &mut |window| Ok(after_seed(rule, window, phase, &seed_mean(window)?)))?,
+        ask.errors("harmonics", &mut |window| Ok(ask.after_seed(rule, window, &seed_mean(window)?)))?,
     ];
     Ok((found, serde_json::json!({ "seed_rule": rule })))
 }

@@ -419,7 +419,7 @@ impl Tracker {
     /// that does not go on. `future` inputs are in data units.
     pub(crate) fn left_over(
         &self,
-        points: &Points,
+        (points, weights): (&Points, &[f64]),
         future: Option<&Signal>,
         n_time: usize,
     ) -> Result<Option<Vec<f64>>> {
@@ -432,7 +432,7 @@ impl Tracker {
         let fitted = self.model.simulate(&codes, states.as_deref(), inputs.as_ref(), outputs.n_time())?;
         let skip = self.model.settling(outputs.n_time()).saturating_sub(self.anchor.step);
         let functions = (self.functions.as_slice(), &remainder.rows(future, n_time)[..]);
-        Ok(Some(remainder.added((&outputs, &fitted.outputs), functions, skip)))
+        Ok(Some(remainder.added(&outputs, (&fitted.outputs, weights), functions, skip)))
     }
 
     /// Random numbers for what is drawn from the posterior.

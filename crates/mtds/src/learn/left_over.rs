@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! e_k,i = mean of (y − ŷ)² over the steps after the first ones of held-out sequence i, in deviations of an output, with setting k
-//! k chosen: the least mean of e_k, if it is below that of none by more than its standard error
+//! k chosen: the least mean of e_k; none, or in its place, if it is below the other by more than the standard error of the difference
 //! ```
+//! Preferred is none, but where inputs tell a phase, as those of motions do, that it goes on: held-out sequences are like those that were learned from, and leave
+//! less over than one in a style of its own does.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,7 +14,7 @@ use super::new_members::FEWEST;
 use super::{Control, evenly};
 use crate::family::{Family, Phase};
 use crate::infer::Online;
-use crate::predict::{Estimate, Remainder};
+use crate::predict::{Estimate, Own, PriorWeight, Remainder};
 use crate::random::{Stream, stream};
 use crate::system::System;
 use crate::{Error, Result};
@@ -21,11 +23,8 @@ use crate::{Error, Result};
 const MOST: usize = 16;
 /// Most steps that are forecast.
 const LONGEST: usize = 200;
-/// Weights of the prior, and steps until the rest has faded, that are tried.
-const WEIGHTS: [f64; 3] = [8.0, 32.0, 128.0];
+/// Steps until the rest has faded that are tried, the last of which did best on recordings of walks.
 const FADINGS: [f64; 2] = [8.0, 32.0];
-/// What did best on recordings of walks.
-const USUAL: (f64, f64) = (32.0, 32.0);
 
 /// Whether what a code leaves over of the steps seen goes on in forecasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,9 +80,13 @@ pub(crate) struct LeftOver<'a> {
 }
 
 impl LeftOver<'_> {
+    fn fading(&self, fading: f64) -> Remainder {
+        Remainder { weight: PriorWeight::Found(Own::Own), fading, phase: self.phase }
+    }
+
     /// What did best elsewhere.
     pub(crate) fn usual(&self) -> Remainder {
-        Remainder { weight: USUAL.0, fading: USUAL.1, phase: self.phase }
+        self.fading(FADINGS[FADINGS.len() - 1])
     }
 
     /// By forecasts of sequences that were held out; none where they are too few. `progress` may stop the work.
@@ -98,9 +101,7 @@ impl LeftOver<'_> {
         let long_enough: Vec<usize> =
             (0..held_out.n_seq()).filter(|&i| held_out.sequence(i).n_time() >= 4).collect();
         let asked = evenly(&long_enough, MOST);
-        let pairs = WEIGHTS.iter().flat_map(|&weight| FADINGS.map(|fading| (weight, fading)));
-        let rules: Vec<Remainder> =
-            pairs.map(|(weight, fading)| Remainder { weight, fading, phase: self.phase }).collect();
+        let rules = FADINGS.map(|fading| self.fading(fading));
         if asked.len() < FEWEST {
             return Ok(RemainderRecord::default());
         }
@@ -109,14 +110,19 @@ impl LeftOver<'_> {
         }
         let of = |&i: &usize| self.errors((held_out, i), &rules);
         let errors = asked.par_iter().map(of).collect::<Result<Vec<_>>>()?;
-        let trial = |(k, &rule): (usize, &Remainder)| {
-            let less: Vec<f64> = errors.iter().map(|errors| errors[k + 1] - errors[0]).collect();
-            Estimate::of(&less).map(|less| RemainderTrial { rule, less })
+        let less = |k: usize, than: usize| {
+            Estimate::of(&errors.iter().map(|errors| errors[k] - errors[than]).collect::<Vec<_>>())
         };
+        let trial =
+            |(k, &rule): (usize, &Remainder)| less(k + 1, 0).map(|less| RemainderTrial { rule, less });
         let trials: Vec<RemainderTrial> = rules.iter().enumerate().filter_map(trial).collect();
-        let best = trials.iter().min_by(|a, b| a.less.mean.total_cmp(&b.less.mean));
-        let is_clear = |trial: &&RemainderTrial| trial.less.mean + trial.less.std_error.unwrap_or(0.0) < 0.0;
-        let rule = best.filter(is_clear).map(|trial| trial.rule);
+        // 0 stands for none.
+        let total = |k: usize| errors.iter().map(|errors| errors[k]).sum::<f64>();
+        let best = (1..=rules.len()).min_by(|&a, &b| total(a).total_cmp(&total(b))).unwrap_or(0);
+        let (preferred, other) = if self.phase.is_some() { (best, 0) } else { (0, best) };
+        let is_clear =
+            less(other, preferred).is_some_and(|less| less.mean + less.std_error.unwrap_or(0.0) < 0.0);
+        let rule = if is_clear { other } else { preferred }.checked_sub(1).map(|k| rules[k]);
         if progress(asked.len(), asked.len()) == Control::Stop {
             return Err(Error::Stopped);
         }

@@ -33,7 +33,7 @@ impl Tracker {
         let posterior = self.update()?.clone();
         let (points, weights) = thinned_draws(&posterior, self.random());
         let beliefs = self.beliefs(&points)?;
-        let added = self.left_over(&points, future_inputs, n_time)?;
+        let added = self.left_over((&points, &weights), future_inputs, n_time)?;
         let walk = self.drift().map(|drift| (drift, self.until_move(&drift)));
         let from = From { model, first_step: self.n_observed_steps(), beliefs, added, walk };
         from.forecast((&points, weights), inputs.as_ref(), n_time, self.random())
@@ -79,7 +79,7 @@ impl System {
                 let drive = self.drive(inputs, 0..past, Some(&outputs), &mut FrontState::default())?;
                 let codes = points.first_dims(self.d_code());
                 let fitted = self.simulate(&codes, None, drive.as_ref(), past)?.outputs;
-                Some(remainder.added((&outputs, &fitted), (&before, &after), self.settling(past)))
+                Some(remainder.added(&outputs, (&fitted, &weights), (&before, &after), self.settling(past)))
             }
         };
         let from = From { model: self, first_step: past, beliefs, added, walk: None };

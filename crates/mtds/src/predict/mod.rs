@@ -24,6 +24,6 @@ pub use marginal::Marginal;
 pub use misfit::Misfit;
 pub(crate) use misfit::usual_misfit;
 pub use noise::DrawNoise;
-pub use remainder::Remainder;
+pub use remainder::{Own, PriorWeight, Remainder};
 pub use score::{CENTRAL_LEVELS, Coverage, Estimate, Scores, SequenceScore, score};
 pub use surprise::Surprise;
