@@ -15,6 +15,7 @@ mod fitting;
 mod parts;
 mod record;
 mod selection;
+mod weights;
 mod widths;
 mod work;
 
