@@ -48,7 +48,7 @@ fn assert_nothing_half_written(folder: &Path, name: &str) {
         model(folder, name);
     }
     if let Ok(bytes) = fs::read(folder.join(format!("{name}.checkpoint"))) {
-        assert!(bytes.starts_with(b"mtds fit 7\n"), "a checkpoint begins as one");
+        assert!(bytes.starts_with(b"mtds fit 8\n"), "a checkpoint begins as one");
     }
 }
 

@@ -128,7 +128,7 @@ pub mod parts {
     };
     pub use crate::model::{
         Attribute, Blend, CardScore, Companion, Follower, FollowingModel, Levels, ModelTrackerState,
-        Remembered, SegmentCode, Widths,
+        Remembered, SegmentCode, WaysBySeen, Widths,
     };
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Misfit, Own, PriorWeight, Remainder, Scores, explained_share,

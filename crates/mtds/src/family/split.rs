@@ -58,15 +58,15 @@ impl SplitPlan {
     /// [`Error::Setting`] if a fraction is outside [0, 1), if they leave nothing to learn from, or if the
     /// family has too few sequences for every part to get one.
     pub fn split(&self, family: &Family, seed: u64) -> Result<Split> {
-        self.fold(family, seed, 0)
+        self.fold(family, seed, (0, 1))
     }
 
-    /// The same with other sequences for validation, `fold` times further on in the same random order: folds have none in common until
-    /// all that are not for the test were in one.
+    /// The same with other sequences for validation, further on in the same random order: those of one of so many folds, counted from 0. Folds have
+    /// none in common until all that are not for the test were in one; where the fraction is one over their number, each is in exactly one.
     ///
     /// # Errors
     /// As [`SplitPlan::split`].
-    pub fn fold(&self, family: &Family, seed: u64, fold: usize) -> Result<Split> {
+    pub fn fold(&self, family: &Family, seed: u64, (fold, n_folds): (usize, usize)) -> Result<Split> {
         let made_from = made_from(family);
         let originals = (0..family.n_seq()).filter(|&i| made_from[i] == i).count();
         let (n_validation, n_test) = self.sizes(originals)?;
@@ -74,7 +74,13 @@ impl SplitPlan {
         let (test, rest) = order.split_at(n_test);
         let mut rest = rest.to_vec();
         let n_rest = rest.len();
-        rest.rotate_left(fold * n_validation % n_rest);
+        // Whole sequences: all folds together may hold a few more or less than there are.
+        let are_all = n_folds > 1 && (n_folds * n_validation).abs_diff(n_rest) < n_folds;
+        let (first, n_validation) = match are_all {
+            true => (fold * n_rest / n_folds, (fold + 1) * n_rest / n_folds - fold * n_rest / n_folds),
+            false => (fold * n_validation % n_rest, n_validation),
+        };
+        rest.rotate_left(first);
         let (validation, train) = rest.split_at(n_validation);
         let [train, validation, test] = [train, validation, test].map(|part| {
             let part: HashSet<&usize> = part.iter().collect();
@@ -204,6 +210,20 @@ mod tests {
         let first = plan(0.25, 0.25).split(&family, 1).unwrap();
         assert_eq!(first, plan(0.25, 0.25).split(&family, 1).unwrap());
         assert_ne!(first, plan(0.25, 0.25).split(&family, 2).unwrap());
+    }
+
+    /// Of eight members two were held out twice, of thirteen two never.
+    #[test]
+    fn five_folds_of_a_fifth_hold_out_each_sequence_once() {
+        for n_seq in 5..40 {
+            let family = family(n_seq, 1);
+            let parts = (0..5).map(|k| plan(0.2, 0.0).fold(&family, 3, (k, 5)).unwrap().validation);
+            let mut all: Vec<usize> = parts.flatten().collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..n_seq).collect::<Vec<_>>());
+        }
+        let thirds = |k| plan(0.2, 0.0).fold(&family(20, 1), 3, (k, 3)).unwrap().validation.len();
+        assert_eq!([0, 1, 2].map(thirds), [4, 4, 4]);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //! that were held out have shown it to be needed.
 //!
 //! ```text
-//! p(y_t) = (1 − Σ_k w_k) p_systems(y_t) + Σ_k w_k p_k(y_t)         k: nearest members, ridge regression, components of curves, a shared process
+//! p(y_t) = (1 − Σ_k w_k) p_systems(y_t) + Σ_k w_k p_k(y_t)         k: nearest members, ridge regression, components of curves, a shared process;
+//!                                                                  w: by steps seen, linear between the numbers of steps that were tried
 //! then     stretched around its mean m by f(steps seen) · g(m), log f linear between the numbers of steps that were tried, log g between levels
 //! ```
-//! Weights and factors are found by forecasts of members that nothing that forecasts had learned from (`workflow/comparison`, `workflow/widths`). Beyond the
+//! Weights and factors are found by forecasts of members that nothing that forecasts had learned from (`workflow/weights`, `workflow/widths`). Beyond the
 //! steps that members show, a way goes on as the systems do; where all of them were seen, the systems forecast alone.
 
 use std::sync::{Arc, OnceLock};
@@ -31,10 +32,22 @@ pub struct Blend {
 pub struct Remembered {
     /// What members did: their outputs.
     pub members: Arc<Family>,
-    /// Which way counts how much; all together below 1, and the systems have the rest.
+    /// Which way counts how much, whatever was seen; all together below 1, and the systems have the rest.
     pub ways: Vec<(Baseline, f64)>,
+    /// How much each counts by steps seen.
+    pub by_seen: WaysBySeen,
     /// The ways, learned when they are first asked.
     learned: Arc<OnceLock<Vec<OfMembers>>>,
+}
+
+/// How much ways count after numbers of steps seen; nothing where they always count the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WaysBySeen {
+    /// Numbers of steps, rising.
+    pub seen: Vec<usize>,
+    /// The weights of all ways at each; together below 1, and the systems have the rest.
+    pub weights: Vec<Vec<f64>>,
 }
 
 /// Factors on the distance of forecasts from their mean, by the number of steps seen and by that mean.
@@ -61,10 +74,15 @@ pub struct Levels {
 }
 
 impl Remembered {
-    /// Members of a family, and how much each way counts.
+    /// Members of a family, and how much each way counts: in general, and by steps seen.
     #[must_use]
-    pub fn new(members: Arc<Family>, ways: Vec<(Baseline, f64)>) -> Self {
-        Self { members, ways, learned: Arc::new(OnceLock::new()) }
+    pub fn new(members: Arc<Family>, ways: Vec<(Baseline, f64)>, by_seen: WaysBySeen) -> Self {
+        Self { members, ways, by_seen, learned: Arc::new(OnceLock::new()) }
+    }
+
+    /// The weight of each way after a number of steps.
+    fn weights(&self, seen: usize) -> Vec<f64> {
+        self.by_seen.at(seen).unwrap_or_else(|| self.ways.iter().map(|(_, weight)| *weight).collect())
     }
 
     fn learned(&self) -> Result<&[OfMembers]> {
@@ -83,18 +101,41 @@ impl Remembered {
         if seen == 0 {
             return Ok(systems); // nothing to be near to
         }
-        for (way, (_, weight)) in self.learned()?.iter().zip(&self.ways) {
+        let weights = self.weights(seen);
+        for (way, &weight) in self.learned()?.iter().zip(&weights) {
             let known = way.n_time().saturating_sub(seen).min(n_time);
-            if known > 0 {
-                parts.push((*weight, way.forecast(past, known)?.lengthened(&systems)?));
+            if known > 0 && weight > 0.0 {
+                parts.push((weight, way.forecast(past, known)?.lengthened(&systems)?));
             }
         }
-        let rest = 1.0 - self.ways.iter().map(|(_, weight)| weight).sum::<f64>();
+        let rest = 1.0 - weights.iter().sum::<f64>();
         if parts.is_empty() {
             return Ok(systems);
         }
         parts.insert(0, (rest.max(f64::MIN_POSITIVE), systems));
         Forecast::mixed(parts)
+    }
+}
+
+impl WaysBySeen {
+    /// The weights after a number of steps; `None` where they are not known by steps.
+    pub(crate) fn at(&self, seen: usize) -> Option<Vec<f64>> {
+        let after = self.seen.partition_point(|&steps| steps <= seen);
+        let before = after.saturating_sub(1);
+        match self.seen.get(after) {
+            Some(&next) if after > 0 => {
+                let share = (seen - self.seen[before]) as f64 / (next - self.seen[before]) as f64;
+                let pairs = self.weights[before].iter().zip(&self.weights[after]);
+                Some(pairs.map(|(a, b)| (1.0 - share) * a + share * b).collect())
+            }
+            _ => self.weights.get(before).cloned(),
+        }
+    }
+
+    /// The same of some of the ways.
+    pub(crate) fn of(&self, ways: &[usize]) -> Self {
+        let weights = self.weights.iter().map(|all| ways.iter().map(|&k| all[k]).collect());
+        Self { seen: self.seen.clone(), weights: weights.collect() }
     }
 }
 

@@ -13,7 +13,7 @@ mod tracker;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use blend::Blended;
-pub use blend::{Blend, Levels, Remembered, Widths};
+pub use blend::{Blend, Levels, Remembered, WaysBySeen, Widths};
 pub use columns::{Attribute, DataColumns};
 pub use infer::Inferred;
 pub use segment::SegmentCode;

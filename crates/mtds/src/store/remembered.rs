@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{CONFIG_FILE, MEMBERS_FILE, RESTORE, broken, weights};
 use crate::evaluate::Baseline;
 use crate::family::{Family, Sequence, Signal};
-use crate::model::{Blend, Remembered, Widths};
+use crate::model::{Blend, Remembered, WaysBySeen, Widths};
 use crate::{Error, Result};
 
 const OUTPUTS: &str = "outputs";
@@ -25,7 +25,14 @@ const STEPS: &str = "steps";
 #[serde(deny_unknown_fields)]
 pub(super) struct BlendRecord {
     ways: Vec<WayRecord>,
+    /// Not in models whose ways always count the same.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    by_seen: WaysBySeen,
     widths: Widths,
+}
+
+fn is_empty(by_seen: &WaysBySeen) -> bool {
+    by_seen.seen.is_empty() && by_seen.weights.is_empty()
 }
 
 /// A way to forecast, and how much it counts.
@@ -40,7 +47,8 @@ impl BlendRecord {
     pub(super) fn of(blend: &Blend) -> Self {
         let ways = blend.remembered.iter().flat_map(|remembered| &remembered.ways);
         let ways = ways.map(|&(way, weight)| WayRecord { way, weight }).collect();
-        Self { ways, widths: blend.widths.clone() }
+        let by_seen = blend.remembered.as_ref().map(|remembered| remembered.by_seen.clone());
+        Self { ways, by_seen: by_seen.unwrap_or_default(), widths: blend.widths.clone() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -69,6 +77,10 @@ impl BlendRecord {
         if weights().any(|w| !(w.is_finite() && w > 0.0)) || weights().sum::<f64>() >= 1.0 {
             return Err(refused("expected weights above 0 that sum to less than 1"));
         }
+        if !are_weights(&self.by_seen, self.ways.len()) {
+            let why = "expected for each number of steps, which rise, a weight of each way, 0 at least, that sum to less than 1";
+            return Err(refused(why));
+        }
         if let Some(other) = self.ways.iter().find(|way| !Baseline::OF_MEMBERS.contains(&way.way)) {
             return Err(refused(&format!(
                 "found `{}`, which does not forecast from members",
@@ -81,7 +93,7 @@ impl BlendRecord {
             (false, None) => return Err(broken(MEMBERS_FILE, format!("missing; {RESTORE}"))),
             (false, Some(bytes)) => {
                 let ways = self.ways.iter().map(|way| (way.way, way.weight)).collect();
-                Some(Remembered::new(Arc::new(read(bytes, d_obs)?), ways))
+                Some(Remembered::new(Arc::new(read(bytes, d_obs)?), ways, self.by_seen))
             }
         };
         Ok(Blend { remembered, widths: self.widths })
@@ -92,6 +104,16 @@ impl BlendRecord {
 fn are_factors(at: &[f64], factors: &[f64]) -> bool {
     let rise = at.windows(2).all(|pair| pair[0] < pair[1]) && at.iter().all(|x| x.is_finite());
     at.len() == factors.len() && rise && factors.iter().all(|f| f.is_finite() && *f > 0.0)
+}
+
+/// Whether these are numbers of steps that rise, each with weights of so many ways.
+fn are_weights(by_seen: &WaysBySeen, n_ways: usize) -> bool {
+    let rise = by_seen.seen.windows(2).all(|pair| pair[0] < pair[1]);
+    let are_shares = |weights: &Vec<f64>| {
+        let each = weights.iter().all(|w| w.is_finite() && *w >= 0.0);
+        weights.len() == n_ways && each && weights.iter().sum::<f64>() < 1.0
+    };
+    rise && by_seen.seen.len() == by_seen.weights.len() && by_seen.weights.iter().all(are_shares)
 }
 
 /// The file of what members did.

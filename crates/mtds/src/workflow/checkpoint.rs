@@ -1,7 +1,7 @@
 //! A fit between two steps, as bytes.
 //!
 //! ```text
-//! "mtds fit 7\n" · u64 length · JSON of all but the candidate that is being learned · its checkpoint, if there is one
+//! "mtds fit 8\n" · u64 length · JSON of all but the candidate that is being learned · its checkpoint, if there is one
 //! ```
 
 use super::Fit;
@@ -11,7 +11,7 @@ use crate::learn::CourseCheckpoint;
 use crate::model::DataColumns;
 use crate::{Error, Result};
 
-const MAGIC: &[u8] = b"mtds fit 7\n";
+const MAGIC: &[u8] = b"mtds fit 8\n";
 
 fn broken(why: impl Into<String>) -> Error {
     Error::Store { file: "checkpoint".into(), why: why.into() }

@@ -8,12 +8,12 @@ use super::comparison::{self, Decision};
 use super::ending::{Observer, announce, told};
 use super::fitting::{Candidate, Fitting, Task};
 use super::record::Judged;
-use super::{FitStage, StructureRow, ending};
+use super::{FitStage, StructureRow, ending, weights};
 use crate::baseline::OfRounds;
 use crate::evaluate::{Baseline, Following, FollowingEnsemble, Forecaster, Origin, Updates};
 use crate::family::{Family, Sequence, made_from};
 use crate::infer::{self, Ensemble};
-use crate::learn::{Control, Facts};
+use crate::learn::Control;
 use crate::model::{Blend, Blended, Companion, Remembered};
 use crate::predict::Forecast;
 use crate::random::Stream;
@@ -46,7 +46,7 @@ impl Fitting {
         }
         let scaling = self.choices().scaling.scaling(&self.parts[0].pieces)?;
         let units: Vec<f64> = (0..self.family.d_obs()).map(|c| scaling.scale(c)).collect();
-        let origins = comparison::origins(Facts::of(&self.family).median_time);
+        let origins = comparison::origins(&self.family);
         announce(FitStage::Comparing, observer)?;
         let mut tell = told(FitStage::Comparing, observer);
         let (ways, rounds) = (self.ways(&mut |_, _| tell(0, 0))?, self.rounds());
@@ -132,11 +132,11 @@ impl Fitting {
     /// What forecasts beside systems, and how wide forecasts are.
     pub(super) fn blend(&self, ways: &[Baseline], decision: &Decision, members: &Family) -> Result<Blend> {
         let weights = &decision.weights[self.state.structures.len()..];
-        let pairs = ways.iter().copied().zip(weights.iter().copied());
-        let ways: Vec<(Baseline, f64)> = pairs.filter(|(_, weight)| *weight > 0.0).collect();
+        let kept: Vec<usize> = (0..ways.len()).filter(|&k| weights[k] > 0.0).collect();
+        let ways: Vec<(Baseline, f64)> = kept.iter().map(|&k| (ways[k], weights[k])).collect();
         let remembered = match ways.is_empty() {
             true => None,
-            false => Some(Remembered::new(Arc::new(outputs_of(members)?), ways)),
+            false => Some(Remembered::new(Arc::new(outputs_of(members)?), ways, decision.by_seen.of(&kept))),
         };
         Ok(Blend { remembered, widths: decision.widths.clone() })
     }
@@ -208,7 +208,7 @@ impl Fitting {
 
     /// The candidate that codes are those of: of the structure that counts most, and the first fold.
     pub(super) fn leader(&self, decision: &Decision) -> usize {
-        comparison::leader(&decision.weights, self.state.structures.len())
+        weights::leader(&decision.weights, self.state.structures.len())
     }
 
     /// All other candidates, and how much each counts where that one counts 1.

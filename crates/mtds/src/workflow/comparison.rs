@@ -1,41 +1,23 @@
-//! How much each part of a model counts in its forecasts, and how wide they are: by what each part made of members that it did not
-//! learn from.
-//!
-//! ```text
-//! CRPS(w) = Σ_v w_v E|X_v − y| − ½ Σ_vu w_v w_u E|X_v − X_u|        X_v ~ forecast of part v,  Σ_v w_v = 1,  w_v ≥ 0
-//! ```
-//! is the score of forecasts that are mixed with weights w: quadratic in w, so that one pass over the forecasts gives the score of every
-//! mixture. Few members know little: what is minimised is
-//!
-//! ```text
-//! CRPS(w) + ½ τ Σ_v w_v log w_v        τ: median standard error, over members, of how far the score of a part is from that of equal parts
-//! ```
-//! so that parts that members cannot tell apart count the same, and one that is behind by several standard errors next to nothing. How wide the mixture is comes after (`widths`).
-//!
-//! Reference: Gneiting & Raftery (2007), *Strictly Proper Scoring Rules, Prediction, and Estimation*, eq. 21, for the score of a mixture.
+//! What each part of a model makes of members that it did not learn from: how much it counts in forecasts (`weights`), and how wide these are (`widths`).
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::weights::{Score, Weights, alone, by_member};
 use super::widths;
 use crate::Result;
 use crate::evaluate::{Forecaster, Origin, Origins};
 use crate::family::Family;
-use crate::model::Widths;
+use crate::model::{WaysBySeen, Widths};
 use crate::predict::{Estimate, Forecast, Marginal};
 
-/// Shares of a usual sequence after which the rest is forecast, and the fewest steps.
+/// Shares of what members show after which the rest is forecast, and the fewest steps.
 const SHARES: [f64; 4] = [0.1, 0.25, 0.5, 0.75];
 const FEWEST: usize = 2;
 /// Most values of a case: of longer ones every second step, every third, … counts.
 const MOST_VALUES: usize = 400;
 /// Components that forecasts are thinned to before they are compared with each other.
 const THINNED: usize = 20;
-/// Weight below which a part is left out of the forecasts, and the least of the system that stays.
-const NEGLIGIBLE: f64 = 0.03;
-const LEAST: f64 = 1e-3;
-/// Rounds of the search for weights: far more than a handful of them need.
-const ROUNDS: usize = 2000;
 
 /// What one part came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,9 +66,8 @@ pub(super) struct Case {
     /// Steps seen.
     pub(super) seen: usize,
     pub(super) values: Vec<Value>,
-    /// E|X_v − y| of each part, and E|X_v − X_u| of each pair: means over values.
-    errors: Vec<f64>,
-    distances: Vec<f64>,
+    /// Mean over values.
+    pub(super) score: Score,
 }
 
 /// An observed value, its output and the deviation of that, and what each part forecast.
@@ -102,14 +83,30 @@ pub(super) struct Value {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Decision {
+    /// Of all parts, the systems first: means over all numbers of steps seen.
     pub(super) weights: Vec<f64>,
+    /// Of the ways; among the systems it is the same after any number of steps.
+    pub(super) by_seen: WaysBySeen,
     pub(super) widths: Widths,
 }
 
-/// Where forecasts begin that decide: after some shares of a usual sequence.
-pub(super) fn origins(median_time: usize) -> Origins {
-    let mut steps: Vec<usize> =
-        SHARES.iter().map(|share| ((share * median_time as f64) as usize).max(FEWEST)).collect();
+/// Where forecasts begin that decide: after some shares of the steps at which members show something, wherever on the grid these lie.
+pub(super) fn origins(family: &Family) -> Origins {
+    let mut shown = vec![0usize; family.max_time()];
+    for sequence in family.sequences() {
+        let rows = sequence.outputs().rows().enumerate();
+        rows.filter(|(_, row)| row.iter().any(|y| !y.is_nan())).for_each(|(t, _)| shown[t] += 1);
+    }
+    let all = shown.iter().sum::<usize>() as f64;
+    let after = |share: &f64| {
+        let mut before = 0;
+        let is_beyond = |n: &usize| {
+            before += n;
+            before as f64 > share * all * (1.0 + 1e-9) // a product that is rounded
+        };
+        shown.iter().position(is_beyond).unwrap_or(shown.len()).max(FEWEST)
+    };
+    let mut steps: Vec<usize> = SHARES.iter().map(after).collect();
     steps.dedup();
     Origins::after(&steps)
 }
@@ -156,31 +153,19 @@ fn cases_of(
 
 impl Case {
     fn new((group, member, seen): (usize, usize, usize), values: Vec<Value>, n: usize) -> Self {
-        let (mut errors, mut distances) = (vec![0.0; n], vec![0.0; n * n]);
+        let mut score = Score::zero(n);
         for Value { truth, unit, marginals, .. } in &values {
             let share = 1.0 / (unit * values.len() as f64);
             for v in 0..n {
-                errors[v] += share * marginals[v].mean_distance(&Marginal::point(*truth));
+                score.errors[v] += share * marginals[v].mean_distance(&Marginal::point(*truth));
                 for u in 0..=v {
                     let distance = share * marginals[v].mean_distance(&marginals[u]);
-                    distances[v * n + u] += distance;
-                    distances[u * n + v] += if u < v { distance } else { 0.0 };
+                    score.distances[v * n + u] += distance;
+                    score.distances[u * n + v] += if u < v { distance } else { 0.0 };
                 }
             }
         }
-        Self { group, member, seen, values, errors, distances }
-    }
-
-    /// E|X − X'| of a mixture.
-    fn spread(&self, weights: &[f64]) -> f64 {
-        let n = weights.len();
-        (0..n * n).map(|vu| weights[vu / n] * weights[vu % n] * self.distances[vu]).sum()
-    }
-
-    /// The score of a mixture.
-    fn crps(&self, weights: &[f64]) -> f64 {
-        let error: f64 = self.errors.iter().zip(weights).map(|(e, w)| w * e).sum();
-        error - 0.5 * self.spread(weights)
+        Self { group, member, seen, values, score }
     }
 }
 
@@ -194,11 +179,19 @@ impl Value {
 impl Decision {
     /// What these cases say of `n` parts, the first of which are systems: one of them always counts.
     pub(super) fn of((n_systems, n): (usize, usize), cases: &[&Case]) -> Self {
-        let members = by_member(cases);
-        let weights = best_weights(n, cases, 0.5 * uncertainty(n, &members));
-        let weights = without_negligible(weights, n_systems);
-        let widths = widths::of(&weights, cases);
-        Self { weights, widths }
+        let Weights { overall: weights, by_seen } = Weights::of((n_systems, n), cases);
+        let mut decision = Self { weights, by_seen, widths: Widths::default() };
+        decision.widths = widths::of(&|seen| decision.after(seen), cases);
+        decision
+    }
+
+    /// The weights of all parts after a number of steps.
+    pub(super) fn after(&self, seen: usize) -> Vec<f64> {
+        let Some(ways) = self.by_seen.at(seen) else { return self.weights.clone() };
+        let n_systems = self.weights.len() - ways.len();
+        let (before, now) = (self.weights[..n_systems].iter().sum::<f64>(), 1.0 - ways.iter().sum::<f64>());
+        let systems = self.weights[..n_systems].iter().map(|w| w / before * now);
+        systems.chain(ways.iter().copied()).collect()
     }
 
     /// The table of parts.
@@ -206,8 +199,9 @@ impl Decision {
         let members = by_member(cases);
         let row = |v: usize| {
             let alone = alone(names.len(), v);
-            let own: Vec<f64> = members.iter().map(|cases| mean_crps(cases, &alone)).collect();
-            let behind = own.iter().zip(&members).map(|(own, cases)| own - mean_crps(cases, &self.weights));
+            let own: Vec<f64> = members.iter().map(|cases| mean_crps(cases, &|_| alone.clone())).collect();
+            let behind =
+                own.iter().zip(&members).map(|(own, cases)| own - mean_crps(cases, &|seen| self.after(seen)));
             let (behind, own) = (Estimate::of(&behind.collect::<Vec<_>>()), Estimate::of(&own));
             StructureRow {
                 structure: names[v].clone(),
@@ -223,74 +217,9 @@ impl Decision {
     }
 }
 
-/// Cases of each member.
-fn by_member<'a>(cases: &[&'a Case]) -> Vec<Vec<&'a Case>> {
-    let own = |a: &&Case, b: &&Case| (a.group, a.member) == (b.group, b.member);
-    cases.chunk_by(own).map(<[&Case]>::to_vec).collect()
-}
-
-fn mean_crps(cases: &[&Case], weights: &[f64]) -> f64 {
-    cases.iter().map(|case| case.crps(weights)).sum::<f64>() / cases.len() as f64
-}
-
-/// Part `v` and no other.
-fn alone(n: usize, v: usize) -> Vec<f64> {
-    (0..n).map(|u| f64::from(u8::from(u == v))).collect()
-}
-
-/// Median over parts of the standard error by which their scores differ from that of equal parts; infinite where nobody can tell.
-fn uncertainty(n: usize, members: &[Vec<&Case>]) -> f64 {
-    let equal = vec![1.0 / n as f64; n];
-    let of_part = |v: usize| {
-        let alone = alone(n, v);
-        let differences = members.iter().map(|cases| mean_crps(cases, &alone) - mean_crps(cases, &equal));
-        Estimate::of(&differences.collect::<Vec<_>>())?.std_error
-    };
-    let mut errors: Vec<f64> = (0..n).map(|v| of_part(v).unwrap_or(f64::INFINITY)).collect();
-    errors.sort_by(f64::total_cmp);
-    errors[n / 2]
-}
-
-/// The weights with the lowest mean score, where members tell; by multiplicative steps, which keep them on the simplex.
-fn best_weights(n: usize, cases: &[&Case], evenness: f64) -> Vec<f64> {
-    let mut weights = vec![1.0 / n as f64; n];
-    let mean = |of: &dyn Fn(&Case) -> f64| {
-        cases.iter().map(|case| of(case)).sum::<f64>() / cases.len().max(1) as f64
-    };
-    let errors: Vec<f64> = (0..n).map(|v| mean(&|case| case.errors[v])).collect();
-    let distances: Vec<f64> = (0..n * n).map(|vu| mean(&|case| case.distances[vu])).collect();
-    if !evenness.is_finite() {
-        return weights;
-    }
-    let largest = errors.iter().copied().fold(f64::MIN_POSITIVE, f64::max) + evenness;
-    for _ in 0..ROUNDS {
-        let slope = |v: usize| {
-            let mixed = (0..n).map(|u| weights[u] * distances[v * n + u]).sum::<f64>();
-            errors[v] - mixed + evenness * f64::max(weights[v], f64::MIN_POSITIVE).ln()
-        };
-        let slopes: Vec<f64> = (0..n).map(slope).collect();
-        let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);
-        weights.iter_mut().zip(&slopes).for_each(|(w, s)| *w *= (-(s - least) / largest).exp());
-        let total: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|w| *w /= total);
-    }
-    weights
-}
-
-/// Parts that hardly count do not: each takes time. The system that counts most stays.
-fn without_negligible(mut weights: Vec<f64>, n_systems: usize) -> Vec<f64> {
-    let leader = leader(&weights, n_systems);
-    for v in (0..weights.len()).filter(|v| *v != leader) {
-        weights[v] = if weights[v] < NEGLIGIBLE { 0.0 } else { weights[v] };
-    }
-    weights[leader] = weights[leader].max(LEAST);
-    let total: f64 = weights.iter().sum();
-    weights.iter().map(|w| w / total).collect()
-}
-
-/// The system that counts most.
-pub(super) fn leader(weights: &[f64], n_systems: usize) -> usize {
-    (1..n_systems).fold(0, |best, v| if weights[v] > weights[best] { v } else { best })
+/// Mean score of mixtures with weights by steps seen.
+fn mean_crps(cases: &[&Case], weights: &dyn Fn(usize) -> Vec<f64>) -> f64 {
+    cases.iter().map(|case| case.score.of(&weights(case.seen))).sum::<f64>() / cases.len() as f64
 }
 
 #[cfg(test)]
@@ -316,7 +245,7 @@ mod tests {
 
     fn found(parts: &[&dyn Forecaster]) -> Vec<Case> {
         let members: Vec<(usize, usize)> = (0..30).map(|i| (i, i % 3)).collect();
-        cases(parts, &family(), &members, (&origins(12), &[2.0])).unwrap()
+        cases(parts, &family(), &members, (&origins(&family()), &[2.0])).unwrap()
     }
 
     fn decided(parts: &[&dyn Forecaster]) -> (Decision, Vec<StructureRow>) {
@@ -325,6 +254,19 @@ mod tests {
         let decision = Decision::of((1, parts.len()), &all);
         let names: Vec<String> = (0..parts.len()).map(|v| format!("part {v}")).collect();
         (decision.clone(), decision.rows(&names, &all))
+    }
+
+    /// Samples of the first hours lay before the first origin, and of the rest one or two behind the last.
+    #[test]
+    fn origins_lie_where_members_show_something() {
+        let steps = |family: &Family, n_time: usize| -> Vec<usize> {
+            origins(family).of(n_time).into_iter().flatten().map(|origin| origin.seen).collect()
+        };
+        assert_eq!(steps(&family(), 12), [2, 3, 6, 9]);
+        let sampled = [0, 1, 2, 4, 8, 14, 20, 28, 36, 48, 96];
+        let values = (0..97).map(|t| if sampled.contains(&t) { t as f64 } else { f64::NAN }).collect();
+        let sparse = Sequence::new("a", Signal::column(values)).unwrap();
+        assert_eq!(steps(&Family::new(vec![sparse]).unwrap(), 97), [2, 14, 36]);
     }
 
     #[test]
@@ -336,7 +278,7 @@ mod tests {
         let truths = |t: usize| family.sequence(4).outputs().get(t, 0);
         let mean_crps = |of: &Marginal<'_>| (6..12).map(|t| of.crps(truths(t))).sum::<f64>() / 6.0 / 2.0;
         let mixed = Marginal::new(weights.to_vec(), means.to_vec(), vec![1.0, 2.0]).unwrap();
-        assert!((case.crps(&weights) - mean_crps(&mixed)).abs() < 1e-9);
+        assert!((case.score.of(&weights) - mean_crps(&mixed)).abs() < 1e-9);
         let value = &case.values[0];
         assert_eq!(value.mixed(&weights).variance(), mixed.variance());
     }
@@ -348,7 +290,7 @@ mod tests {
         let weights = &decision.weights;
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert_eq!(weights[1], 0.0, "{weights:?}");
-        assert!((weights[0] - weights[2]).abs() < 1e-6);
+        assert!((weights[0] - 2.0 * weights[2]).abs() < 1e-6, "a system, and one of two ways: {weights:?}");
         assert!(rows[1].behind > 2.5 && rows[0].behind.abs() < 0.1 && rows[0].n_seq == 30);
     }
 
@@ -357,7 +299,6 @@ mod tests {
         let (far, good) = (forecaster(9.0, 1.4), forecaster(0.0, 1.4));
         let weights = decided(&[&far, &good]).0.weights;
         assert!(weights[0] > 0.0 && weights[0] < 0.03, "{weights:?}");
-        assert_eq!(without_negligible(vec![0.01, 0.02, 0.02, 0.95], 2)[..3], [0.0, 0.02 / 0.97, 0.0]);
     }
 
     #[test]
@@ -390,7 +331,7 @@ mod tests {
         let clean = found(&[&a, &b]);
         let mut poisoned = clean.clone();
         for case in poisoned.iter_mut().filter(|case| case.group == 1) {
-            case.errors = vec![1e6, 0.0];
+            case.score.errors = vec![1e6, 0.0];
             case.values.iter_mut().for_each(|value| value.truth = 1e6);
         }
         let without = |cases: &[Case]| {

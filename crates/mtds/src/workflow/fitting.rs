@@ -194,7 +194,7 @@ impl Fitting {
     pub(super) fn with(fit: &Fit, family: &Family, state: State) -> Result<Self> {
         let choices = &state.structures[0].choices;
         let folds = if choices.compare { Structure::folds(choices.budget, &Facts::of(family)) } else { 1 };
-        let part = |fold| Parts::of(family, choices, (state.seed, fold));
+        let part = |fold| Parts::of(family, choices, (state.seed, (fold, folds)));
         let parts = (0..folds).map(part).collect::<Result<_>>()?;
         Ok(Self { fit: fit.clone(), family: family.clone(), parts, state, learner: None })
     }

@@ -16,6 +16,7 @@ mod parts;
 mod record;
 mod selection;
 mod so_far;
+mod weights;
 mod widths;
 mod work;
 

@@ -26,11 +26,15 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Divides and cuts, with those held out that this fold has.
+    /// Divides and cuts, with those held out that this one of so many folds has.
     ///
     /// # Errors
     /// Too few sequences for every part.
-    pub(super) fn of(family: &Family, choices: &Choices, (seed, fold): (u64, usize)) -> Result<Self> {
+    pub(super) fn of(
+        family: &Family,
+        choices: &Choices,
+        (seed, fold): (u64, (usize, usize)),
+    ) -> Result<Self> {
         let plan =
             SplitPlan { validation: choices.validation, test: choices.selection, strata: Strata::Whole };
         let split = plan.fold(family, seed, fold)?;

@@ -17,7 +17,7 @@
 
 use rayon::prelude::*;
 
-use super::comparison::Case;
+use super::comparison::{Case, Value};
 use crate::model::{Levels, Widths};
 use crate::predict::Estimate;
 
@@ -62,8 +62,8 @@ struct Sizes {
     quantile: f64,
 }
 
-/// The widths of forecasts that are mixed with these weights, by these cases.
-pub(super) fn of(weights: &[f64], cases: &[&Case]) -> Widths {
+/// The widths of forecasts that are mixed with these weights by steps seen, by these cases.
+pub(super) fn of(weights: &(dyn Fn(usize) -> Vec<f64> + Sync), cases: &[&Case]) -> Widths {
     let mut seen: Vec<usize> = cases.iter().map(|case| case.seen).collect();
     seen.sort_unstable();
     seen.dedup();
@@ -77,7 +77,8 @@ pub(super) fn of(weights: &[f64], cases: &[&Case]) -> Widths {
         let number = |known: Result<usize, usize>| known.expect("all were listed");
         let member = number(members.binary_search(&(case.group, case.member)));
         let at = number(seen.binary_search(&case.seen));
-        outcomes(weights, case).map(|(level, one)| (level, Outcome { member, seen: at, ..one })).collect()
+        let found = outcomes(&weights(case.seen), case).into_iter();
+        found.map(|(level, one)| (level, Outcome { member, seen: at, ..one })).collect()
     };
     let found: Vec<Vec<(f64, Outcome)>> = cases.par_iter().map(of_case).collect();
     let mut found: Vec<(f64, Outcome)> = found.into_iter().flatten().collect();
@@ -101,10 +102,10 @@ pub(super) fn of(weights: &[f64], cases: &[&Case]) -> Widths {
 }
 
 /// Values of a case with the means of their forecasts; member, steps and place are still to be said.
-fn outcomes<'a>(weights: &'a [f64], case: &'a Case) -> impl Iterator<Item = (f64, Outcome)> + use<'a> {
+fn outcomes(weights: &[f64], case: &Case) -> Vec<(f64, Outcome)> {
     let stride = case.values.len().div_ceil(MOST_VALUES);
     let weight = 1.0 / case.values.len().div_ceil(stride) as f64;
-    case.values.iter().step_by(stride).map(move |value| {
+    let outcome = |value: &Value| {
         let forecast = value.mixed(weights);
         let mean = forecast.mean();
         let edge = |q: f64| forecast.quantile(q).expect("a level between 0 and 1") - mean;
@@ -115,7 +116,8 @@ fn outcomes<'a>(weights: &'a [f64], case: &'a Case) -> impl Iterator<Item = (f64
         // Of a forecast so skewed that its mean lies outside of the interval, no factor holds what is beyond the mean.
         let log_ratio = if far > 0.0 { (off / far).ln().clamp(-WIDEST, WIDEST) } else { WIDEST };
         (mean, Outcome { member: 0, seen: 0, output: value.output, place: (0, 0.0), log_ratio, weight })
-    })
+    };
+    case.values.iter().step_by(stride).map(outcome).collect()
 }
 
 /// By output, quantiles of the means of forecasts.
@@ -309,8 +311,9 @@ mod tests {
     fn found(std_dev: fn(f64) -> f64) -> Widths {
         let members: Vec<(usize, usize)> = (0..30).map(|i| (i, i % 3)).collect();
         let forecaster = forecaster();
-        let cases = cases(&[&forecaster], &family(std_dev), &members, (&origins(12), &[2.0])).unwrap();
-        of(&[1.0], &cases.iter().collect::<Vec<_>>())
+        let family = family(std_dev);
+        let cases = cases(&[&forecaster], &family, &members, (&origins(&family), &[2.0])).unwrap();
+        of(&|_| vec![1.0], &cases.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -337,6 +340,6 @@ mod tests {
             [0.0, 1.0, 3.0, 4.0, 9.0].map(|level| place(&knots, level)),
             [(0, 0.0), (0, 0.0), (1, 0.5), (2, 0.0), (2, 0.0)]
         );
-        assert_eq!(of(&[1.0], &[]), Widths::default());
+        assert_eq!(of(&|_| vec![1.0], &[]), Widths::default());
     }
 }

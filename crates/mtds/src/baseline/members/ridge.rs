@@ -5,7 +5,7 @@
 //! e_i  = (y − ŷ)_i / (1 − 1/m − h_ii)        H = U diag(σ² / (σ² + λ)) Uᵀ       the residual when i is left out        [1]
 //! y_tc ~ 1/m Σ_i N(ŷ_tc + √(1 − κ²) e_i, κ² s²)        s² = mean e²,   κ = 0.9 m^(−1/5)
 //! ```
-//! Features are the values seen as deviations from the family's mean at each step, gaps filled, the latest hundred; λ is that of a grid with the least
+//! Features are the values seen as deviations from the family's mean at each step, gaps filled, the latest hundred that any member shows; λ is that of a grid with the least
 //! Σ e², for each step and output. Residuals of one member stay together over steps, as a draw of the forecast; the kernel
 //! makes them a density, and keeps their variance. How features are scaled and filled does not change when a member is left out.
 //!
@@ -36,6 +36,8 @@ const FEWEST: usize = 2;
 #[derive(Debug)]
 pub struct RidgeRegression {
     curves: Curves,
+    /// Whether a member shows an entry.
+    shown: Vec<bool>,
     by_seen: BySeen<Regressions>,
 }
 
@@ -76,7 +78,9 @@ impl RidgeRegression {
         let mut curves = Curves::of(family, "ridge", FEWEST)?;
         let kept = spread_out(curves.members.len(), MOST_MEMBERS);
         curves.members = kept.into_iter().map(|i| std::mem::take(&mut curves.members[i])).collect();
-        Ok(Self { curves, by_seen: BySeen::new() })
+        let n_entries = curves.members.first().map_or(0, Vec::len);
+        let shown = |k: usize| curves.members.iter().any(|values| !values[k].is_nan());
+        Ok(Self { shown: (0..n_entries).map(shown).collect(), curves, by_seen: BySeen::new() })
     }
 
     /// Steps that are known.
@@ -136,9 +140,11 @@ impl RidgeRegression {
     /// What is regressed on: the latest of these values without gaps, as deviations from the family.
     fn features(&self, past: &[f64]) -> Vec<f64> {
         let filled = self.curves.filled(past);
-        let first = filled.len().saturating_sub(MOST_FEATURES);
-        (first..filled.len())
-            .map(|k| {
+        // What nobody shows is filled with what is there already.
+        let shown: Vec<usize> = (0..filled.len()).filter(|&k| self.shown[k]).collect();
+        shown[shown.len().saturating_sub(MOST_FEATURES)..]
+            .iter()
+            .map(|&k| {
                 let (mean, std_dev) = self.curves.overall(k);
                 (filled[k] - mean) / std_dev
             })

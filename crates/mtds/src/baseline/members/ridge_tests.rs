@@ -108,3 +108,21 @@ fn a_step_that_few_show_is_left_to_the_step_before() {
     assert_eq!(found[3], found[2]);
     assert!((found[2] - 5.0).abs() < 0.1 && (found[1] - 4.0).abs() < 0.1, "{found:?}");
 }
+
+/// Gaps of a grid that all share counted as values, and there was no room for the first of these.
+#[test]
+fn on_a_sparse_grid_in_common_all_that_members_show_is_regressed_on() {
+    let member = |first: f64| -> Vec<f64> {
+        let value = |t: usize| match t {
+            0 | 182 => first,
+            t if t % 7 == 0 => 0.0,
+            _ => f64::NAN,
+        };
+        (0..183).map(value).collect()
+    };
+    let rows: Vec<Vec<f64>> = (0..20).map(|i| member(f64::from((i * 7) % 20) - 9.5)).collect();
+    let ridge = RidgeRegression::fit(&family(&rows)).unwrap();
+    let past = Signal::column(member(6.0)[..180].to_vec());
+    let found = ridge.forecast(&past, 3).unwrap().mean();
+    assert!((found[2] - 6.0).abs() < 0.5, "{found:?}");
+}

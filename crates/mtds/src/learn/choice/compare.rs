@@ -86,7 +86,9 @@ impl Structure {
         };
         let mut all = vec![with("plain", Wishes::default())];
         let are_curves = facts.max_time > FUNCTIONS + 1 && facts.max_time <= LONGEST && facts.d_obs <= WIDEST;
-        if facts.d_input == 0 && are_curves && !is_large {
+        // What happens to members on the way is not told by their age; what they are from the beginning to the end takes nothing away from it.
+        let age_tells = facts.d_input == 0 || facts.steady_inputs;
+        if age_tells && are_curves && !is_large {
             all.push(with("clock", Wishes { clock: Some(FUNCTIONS), ..Wishes::default() }));
             all.push(with("curves", Wishes { start: Some(Beginning::Curves), ..Wishes::default() }));
         }

@@ -35,6 +35,8 @@ pub struct Facts {
     pub drive: Stimulus,
     /// Share of the inputs that are exactly zero; 0 without inputs.
     pub zero_inputs: f64,
+    /// Whether inputs are the same at all steps of a sequence: they say who it is, such as a diet, and not what happens.
+    pub steady_inputs: bool,
     /// Share of the outputs that are missing.
     pub missing: f64,
     /// Whether inputs tell the phase of a cycle, by their names.
@@ -55,6 +57,7 @@ impl Facts {
         };
         let values = || inputs.iter().flat_map(|signal| signal.values());
         let quiet_later = inputs.iter().all(|signal| signal.rows().skip(1).flatten().all(|u| *u == 0.0));
+        let is_steady = |signal: &&Signal| signal.rows().all(|row| row == signal.row(0));
         Self {
             n_seq: family.n_seq(),
             max_time: family.max_time(),
@@ -68,6 +71,7 @@ impl Facts {
                 (_, false) => Stimulus::Ongoing,
             },
             zero_inputs: values().filter(|u| **u == 0.0).count() as f64 / values().count().max(1) as f64,
+            steady_inputs: !inputs.is_empty() && inputs.iter().all(is_steady),
             missing: 1.0 - family.n_observed() as f64 / n_values as f64,
             cycle: Phase::of(family.input_names()).is_some(),
         }

@@ -17,6 +17,7 @@ pub(super) fn facts(n_seq: usize, max_time: usize, d_obs: usize, drive: Stimulus
         d_input: usize::from(drive != Stimulus::None),
         own_inputs: drive == Stimulus::Ongoing,
         drive,
+        steady_inputs: false,
         zero_inputs: if drive == Stimulus::Impulse { 0.99 } else { 0.0 },
         missing: 0.0,
         cycle: false,
@@ -432,6 +433,8 @@ fn structures_are_compared_unless_one_is_asked_for_or_data_are_too_few() {
     assert_eq!(names(&some), ["plain", "clock", "curves"]);
     assert_eq!(names(&facts(40, 20, 1, Stimulus::Impulse)), ["plain", "draws"]);
     assert_eq!(names(&facts(40, 20, 1, Stimulus::Ongoing)), ["plain"]);
+    let dieting = Facts { steady_inputs: true, ..facts(40, 20, 1, Stimulus::Ongoing) };
+    assert_eq!(names(&dieting), ["plain", "clock", "curves"], "who somebody is does not tell how old");
     assert_eq!(names(&large), ["plain"], "several would take too long");
     assert_eq!(names(&facts(10, 600, 1, Stimulus::None)), ["plain"], "segments begin at any time");
     assert_eq!(names(&facts(10, 20, 20, Stimulus::None)), ["plain"]);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::evaluate::Baseline;
-use crate::model::{Blend, Levels, Remembered, Widths};
+use crate::model::{Blend, Levels, Remembered, WaysBySeen, Widths};
 use crate::{Family, Sequence, Signal};
 
 /// A model that remembers three members of two outputs, with a gap.
@@ -22,7 +22,9 @@ fn remembering() -> Model {
     let levels = Levels { at: vec![-1.0, 3.0], factors: vec![0.25, 1.0] };
     let levels = vec![levels; bundle().system.base().d_obs()];
     let widths = Widths { seen: vec![2, 5], factors: vec![0.5, 2.0], levels };
-    Model { blend: Blend { remembered: Some(Remembered::new(members, ways)), widths }, ..bundle() }
+    let by_seen = WaysBySeen { seen: vec![2, 6], weights: vec![vec![0.75, 0.0], vec![0.25, 0.25]] };
+    let remembered = Some(Remembered::new(members, ways, by_seen));
+    Model { blend: Blend { remembered, widths }, ..bundle() }
 }
 
 fn files() -> Files {
@@ -51,7 +53,7 @@ fn what_is_written_is_read_with_all_its_digits() {
     let (ours, theirs) = (remembering().blend, read.blend);
     assert_eq!(ours.widths, theirs.widths);
     let (ours, theirs) = (ours.remembered.unwrap(), theirs.remembered.unwrap());
-    assert_eq!(ours.ways, theirs.ways);
+    assert_eq!((ours.ways, ours.by_seen), (theirs.ways, theirs.by_seen));
     for (a, b) in ours.members.sequences().iter().zip(theirs.members.sequences()) {
         let bits = |one: &Sequence| one.outputs().values().iter().map(|y| y.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(a), bits(b));
@@ -66,6 +68,17 @@ fn factors_lie_between_those_that_were_found() {
     assert_eq!([0, 2, 5, 90].map(|seen| widths.at(seen)), [0.5, 0.5, 2.0, 2.0]);
     assert!((widths.at(3) - 0.5f64.powf(1.0 / 3.0)).abs() < 1e-12);
     assert_eq!(Widths::default().at(7), 1.0);
+}
+
+#[test]
+fn ways_count_by_steps_seen_and_always_the_same_in_models_that_do_not_say() {
+    let by_seen = remembering().blend.remembered.unwrap().by_seen;
+    let found = [0, 2, 3, 6, 90].map(|seen| by_seen.at(seen).unwrap());
+    assert_eq!(found.map(|weights| weights[0]), [0.75, 0.75, 0.625, 0.25, 0.25]);
+    let old = with_blend(|blend| drop(blend.as_object_mut().unwrap().remove("by_seen").unwrap()));
+    let remembered = load(&old).unwrap().blend.remembered.unwrap();
+    assert_eq!((remembered.by_seen.at(3), &remembered.by_seen), (None, &WaysBySeen::default()));
+    assert_eq!(remembered.ways, remembering().blend.remembered.unwrap().ways);
 }
 
 #[test]
@@ -85,7 +98,9 @@ fn members_that_are_missing_damaged_or_too_many_are_refused() {
         bytes[8 + header + at] += 1;
     });
     assert_refused(&more, MEMBERS_FILE, &["as many steps"]);
-    let unused = with_blend(|blend| blend["ways"] = json!([]));
+    let unused = with_blend(|blend| {
+        (blend["ways"], blend["by_seen"]) = (json!([]), json!({"seen": [], "weights": []}));
+    });
     assert_refused(&unused, CONFIG_FILE, &["no way that uses it"]);
 }
 
@@ -98,6 +113,16 @@ fn weights_and_factors_that_make_no_sense_are_refused() {
         ("way", json!("oracle"), "oracle"),
     ] {
         assert_refused(&with_blend(|blend| blend["ways"][0][key] = value), CONFIG_FILE, &[says]);
+    }
+    for by_seen in [
+        json!({"seen": [2], "weights": [[0.5, 0.1], [0.5, 0.1]]}),
+        json!({"seen": [5, 2], "weights": [[0.5, 0.1], [0.5, 0.1]]}),
+        json!({"seen": [2], "weights": [[0.5]]}),
+        json!({"seen": [2], "weights": [[0.5, 0.5]]}),
+        json!({"seen": [2], "weights": [[-0.5, 0.5]]}),
+    ] {
+        let files = with_blend(|blend| blend["by_seen"] = by_seen);
+        assert_refused(&files, CONFIG_FILE, &["a weight of each way"]);
     }
     for widths in [
         json!({"seen": [2], "factors": [0.5, 2.0]}),

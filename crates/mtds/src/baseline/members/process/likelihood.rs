@@ -11,7 +11,7 @@
 //! This is the dense Gaussian over all values, at the price of one matrix for each set of steps that members show, and one for the family. The
 //! last line equals k₀(t, u) − k₀(t) R k₀(u)ᵀ, which cancels all digits where many members leave m hardly in doubt.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ use crate::algebra::{Matrix, cholesky, dot, gram_of_lower, invert_lower, log_dia
 use crate::baseline::members::curves::Curves;
 use crate::infer::{Evaluator, LogTarget, Points, SmoothTarget, one_by_one};
 
-/// Most steps; more are thinned.
+/// Most steps that members show; more are thinned.
 const MOST_STEPS: usize = 100;
 /// Most n³ summed over sets of steps.
 const MOST_WORK: usize = 40_000_000;
@@ -134,13 +134,19 @@ struct Whitened {
 impl Problem {
     /// Output `c` of the members, thinned where it is too much.
     pub(super) fn of(curves: &Curves, c: usize) -> Self {
-        let stride = curves.n_time.div_ceil(MOST_STEPS);
-        let steps: Vec<usize> = (0..curves.n_time).step_by(stride).collect();
-        let mut members: Vec<&Vec<f64>> = curves.members.iter().collect();
-        let mut patterns = patterns(&members, &steps, (c, curves.d_obs));
+        let mut members: Vec<Vec<Shown>> =
+            curves.members.iter().map(|values| shown(values, (c, curves.d_obs))).collect();
+        let steps: BTreeSet<usize> = members.iter().flatten().map(|(step, _)| *step).collect();
+        let all: Vec<usize> = steps.into_iter().collect();
+        let stride = all.len().div_ceil(MOST_STEPS).max(1);
+        let steps: Vec<usize> = all.iter().copied().step_by(stride).collect();
+        if stride > 1 {
+            members.iter_mut().for_each(|own| *own = nearest(own, &steps));
+        }
+        let mut patterns = patterns(&members, &steps);
         while members.len() > 2 && patterns.iter().map(|p| p.at.len().pow(3)).sum::<usize>() > MOST_WORK {
             members = members.into_iter().step_by(2).collect();
-            patterns = self::patterns(&members, &steps, (c, curves.d_obs));
+            patterns = self::patterns(&members, &steps);
         }
         let last = (curves.n_time - 1) as f64;
         let times = steps.into_iter().map(|t| t as f64).collect();
@@ -286,12 +292,37 @@ impl Problem {
     }
 }
 
-fn patterns(members: &[&Vec<f64>], steps: &[usize], (c, d): (usize, usize)) -> Vec<Pattern> {
+/// A step, and the value there.
+type Shown = (usize, f64);
+
+/// What a member shows of output `c` of `d`.
+fn shown(values: &[f64], (c, d): (usize, usize)) -> Vec<Shown> {
+    let own = values.iter().skip(c).step_by(d).copied().enumerate();
+    own.filter(|(_, y)| !y.is_nan()).collect()
+}
+
+/// By step, the value that a member shows nearest to it, of those that are nearest to no other of the steps: nothing that is seen now
+/// and then is lost between them.
+fn nearest(own: &[Shown], steps: &[usize]) -> Vec<Shown> {
+    let mut found: BTreeMap<usize, (usize, f64)> = BTreeMap::new();
+    for &(t, y) in own {
+        let after = steps.partition_point(|&step| step < t);
+        let near = steps[after.saturating_sub(1)..steps.len().min(after + 1)].iter();
+        let Some(&step) = near.min_by_key(|step| step.abs_diff(t)) else { continue };
+        let nearer = found.get(&step).is_none_or(|(distance, _)| step.abs_diff(t) < *distance);
+        if nearer {
+            found.insert(step, (step.abs_diff(t), y));
+        }
+    }
+    found.into_iter().map(|(step, (_, y))| (step, y)).collect()
+}
+
+/// Members that show the same of these steps, together.
+fn patterns(members: &[Vec<Shown>], steps: &[usize]) -> Vec<Pattern> {
     let mut found: BTreeMap<Vec<usize>, Vec<Vec<f64>>> = BTreeMap::new();
-    for values in members {
-        let shown: Vec<usize> = (0..steps.len()).filter(|&k| !values[steps[k] * d + c].is_nan()).collect();
-        let own = shown.iter().map(|&k| values[steps[k] * d + c]).collect();
-        found.entry(shown).or_default().push(own);
+    for own in members {
+        let places = own.iter().filter_map(|(t, _)| steps.binary_search(t).ok()).collect();
+        found.entry(places).or_default().push(own.iter().map(|(_, y)| *y).collect());
     }
     found.remove(&vec![]);
     found.into_iter().map(|(at, values)| Pattern { at, values }).collect()
@@ -329,5 +360,16 @@ impl Problem {
     /// Steps, and n³ summed over sets of them.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.times.len(), self.patterns.iter().map(|pattern| pattern.at.len().pow(3)).sum())
+    }
+
+    /// Steps and values of all members.
+    pub(super) fn values(&self) -> Vec<(f64, f64)> {
+        let mut found = vec![];
+        for pattern in &self.patterns {
+            for own in &pattern.values {
+                found.extend(pattern.at.iter().map(|&k| self.times[k]).zip(own.iter().copied()));
+            }
+        }
+        found
     }
 }

@@ -8,8 +8,9 @@
 //! Both processes are integrated out. v₀, l₀, v, l, c and s² maximise the marginal likelihood (`likelihood`) times broad priors, by quasi-Newton steps.
 //! A new member is another f: m as the family left it, its own process around that, conditioned on what was seen.
 //!
-//! The fit costs n³ for each set of steps that members show together. More than a hundred steps are thinned to every second, third …; where
-//! sets still cost too much, every second member is left out until they do not. Of a new member the last 200 values are looked at.
+//! The fit costs n³ for each set of steps that members show together. Steps that nobody shows cost nothing. Of more than a hundred others every second,
+//! third … is kept, with the value of each member that is nearest to it; where sets still cost too much, every second member is left out until they do not.
+//! Of a new member the last 200 values are looked at.
 //!
 //! Reference: \[1\] Leroy, Latouche, Guedj & Gey (2022), MAGMA: inference and prediction using multi-task Gaussian processes. Differs from it: offsets, a linear part
 //! of m, and k₀ and k by one exact likelihood in place of EM.

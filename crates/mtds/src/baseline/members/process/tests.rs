@@ -143,6 +143,37 @@ fn too_many_steps_and_members_are_thinned() {
     assert!(n_times == 84 && work <= 40_000_000, "{n_times} {work}");
 }
 
+/// Every third step of a grid was taken, and with it a third of what members of a family show that were all measured at the same thirty.
+#[test]
+fn values_on_a_sparse_grid_in_common_are_all_learned_from() {
+    let member = |i: usize| {
+        let y = (0..190).map(|t| if t % 19 % 6 == 0 { ((t + 7 * i) % 23) as f64 } else { NAN });
+        Sequence::new(format!("{i}"), Signal::column(y.collect())).unwrap()
+    };
+    let curves = Curves::of(&Family::new((0..9).map(member).collect()).unwrap(), "gp", 2).unwrap();
+    let observed = curves.members[0].iter().filter(|y| !y.is_nan()).count();
+    let problem = Problem::of(&curves, 0);
+    assert_eq!((observed, problem.size()), (40, (40, 40usize.pow(3))));
+}
+
+/// Members that show twenty steps of their own of three hundred: each keeps those that are no two at one step, moved by two at most.
+#[test]
+fn values_at_steps_of_their_own_are_moved_to_those_that_are_kept() {
+    let rows = (0..40).map(|i| {
+        let y = (0..300).map(|t| if t % 15 == (i * 4 + t / 15) % 15 { f64::from(t) } else { NAN });
+        Sequence::new(format!("{i}"), Signal::column(y.collect())).unwrap()
+    });
+    let curves = Curves::of(&Family::new(rows.collect()).unwrap(), "gp", 2).unwrap();
+    let problem = Problem::of(&curves, 0);
+    let (mean, std_dev) = (149.5, 86.6);
+    let kept = problem.values();
+    assert!(problem.size().0 == 100 && kept.len() >= 740, "{} of 800", kept.len());
+    for (time, value) in kept {
+        let at = mean + std_dev * value;
+        assert!((time - at).abs() < 2.5, "{time}: the value of step {at}");
+    }
+}
+
 /// k₀ − k₀ R k₀ᵀ was off by more than the noise, and no forecast came.
 #[test]
 fn a_mean_that_many_members_show_without_noise_has_a_covariance() {
