@@ -134,14 +134,14 @@ mod tests {
             Sequence::new(format!("walk {i}"), Signal::column(values.collect())).expect("numbers")
         };
         let family = Family::new((0..16).map(walk).collect()).expect("one width");
-        let mut fit = Fit::default();
-        fit.wishes = Wishes {
+        let wishes = Wishes {
             base: Some("kalman".into()),
             code: Some(1),
             state: Some(1),
             effort: Some(0.3),
             ..Wishes::default()
         };
+        let fit = Fit { wishes, ..Fit::default() };
         let model = fit.run(&family, &mut |_| Control::Continue).expect("learned").expect("not stopped");
         let found = of(&model, &family, 1, &[]).expect("its own family");
         let own: Vec<Vec<f64>> = family.sequences().iter().map(|s| s.outputs().values().to_vec()).collect();
