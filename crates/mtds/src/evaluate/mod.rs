@@ -16,7 +16,7 @@ use std::fmt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub use baselines::{Baseline, BaselineProgress, BaselineSettings};
+pub use baselines::{Baseline, BaselineSettings};
 pub(crate) use baselines::{Learned, OfMembers};
 pub(crate) use follow::{Following, FollowingEnsemble, Updates};
 pub use row::ScoreRow;
