@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! e_k,i = mean of (y − ŷ)² over the steps after the first ones of held-out sequence i, in deviations of an output, with setting k
-//! k chosen: the least mean of e_k; none, or in its place, if it is below the other by more than the standard error of the difference
+//! k chosen: the least mean of e_k; without a phase none in its place, unless it is below that by more than its standard error
 //! ```
-//! Preferred is none, but where inputs tell a phase, as those of motions do, that it goes on: held-out sequences are like those that were learned from, and leave
-//! less over than one in a style of its own does.
+//! Where inputs tell a phase, as those of motions do, what is left over always goes on: held-out sequences are like those that were learned from, and leave less
+//! over than one in a style of its own does.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ const FADINGS: [f64; 2] = [8.0, 32.0];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemainderRule {
-    /// Where held-out sequences are forecast better by it.
+    /// Where inputs tell a phase, or held-out sequences are forecast better by it.
     Auto,
     /// Always.
     Always,
@@ -110,19 +110,16 @@ impl LeftOver<'_> {
         }
         let of = |&i: &usize| self.errors((held_out, i), &rules);
         let errors = asked.par_iter().map(of).collect::<Result<Vec<_>>>()?;
-        let less = |k: usize, than: usize| {
-            Estimate::of(&errors.iter().map(|errors| errors[k] - errors[than]).collect::<Vec<_>>())
+        let trial = |(k, &rule): (usize, &Remainder)| {
+            let less: Vec<f64> = errors.iter().map(|errors| errors[k + 1] - errors[0]).collect();
+            Estimate::of(&less).map(|less| RemainderTrial { rule, less })
         };
-        let trial =
-            |(k, &rule): (usize, &Remainder)| less(k + 1, 0).map(|less| RemainderTrial { rule, less });
         let trials: Vec<RemainderTrial> = rules.iter().enumerate().filter_map(trial).collect();
-        // 0 stands for none.
-        let total = |k: usize| errors.iter().map(|errors| errors[k]).sum::<f64>();
-        let best = (1..=rules.len()).min_by(|&a, &b| total(a).total_cmp(&total(b))).unwrap_or(0);
-        let (preferred, other) = if self.phase.is_some() { (best, 0) } else { (0, best) };
-        let is_clear =
-            less(other, preferred).is_some_and(|less| less.mean + less.std_error.unwrap_or(0.0) < 0.0);
-        let rule = if is_clear { other } else { preferred }.checked_sub(1).map(|k| rules[k]);
+        let best = trials.iter().min_by(|a, b| a.less.mean.total_cmp(&b.less.mean));
+        let goes_on = |trial: &&RemainderTrial| {
+            self.phase.is_some() || trial.less.mean + trial.less.std_error.unwrap_or(0.0) < 0.0
+        };
+        let rule = best.filter(goes_on).map(|trial| trial.rule);
         if progress(asked.len(), asked.len()) == Control::Stop {
             return Err(Error::Stopped);
         }
