@@ -308,20 +308,21 @@ mod tests {
         assert!((added[0] - 0.5).abs() < 1e-12 && added[1].abs() < 1e-12, "{added:?}");
     }
 
-    /// Of an offset that is there in all steps nearly all goes on; of noise around the forecast next to nothing.
+    /// Of an offset that is there in all steps nearly all goes on; of a slope, whose parts say the contrary of each other, next to nothing.
     #[test]
     fn a_sequence_tells_how_much_lasts() {
         let own = Remainder { weight: PriorWeight::Found(Own::Own), fading: 1e-3, phase: None };
-        let noise = |t: usize| ((7 * t) % 5) as f64 - 2.0;
-        let after = |level: f64, n: usize| {
-            let outputs = Signal::column((0..n).map(|t| level + noise(t)).collect());
+        let after = |n: usize, value: &dyn Fn(usize) -> f64| {
+            let outputs = Signal::column((0..n).map(value).collect());
             own.added(&outputs, (&vec![0.0; n], &[1.0]), (&vec![1.0; n], &[1.0]), 0)[0]
         };
-        assert!(after(10.0, 40) > 9.0, "{}", after(10.0, 40));
-        assert!(after(0.25, 40).abs() < 0.1, "{}", after(0.25, 40));
+        let offset = |t: usize| 10.0 + ((7 * t) % 5) as f64 - 2.0;
+        let slope = |t: usize| -1.0 + 2.5 * t as f64 / 39.0;
+        assert!((after(40, &offset) - 10.0 * 40.0 / 44.0).abs() < 1e-9, "{}", after(40, &offset));
+        assert!((after(40, &slope) - 0.25 * 40.0 / 296.0).abs() < 1e-9, "{}", after(40, &slope));
         // Of seven steps nobody can tell: the usual weight.
-        let mean = 10.0 + (0..7).map(noise).sum::<f64>() / 7.0;
-        assert!((after(10.0, 7) - mean * 7.0 / (7.0 + USUAL)).abs() < 1e-9);
+        let mean = (0..7).map(offset).sum::<f64>() / 7.0;
+        assert!((after(7, &offset) - mean * 7.0 / (7.0 + USUAL)).abs() < 1e-9);
     }
 
     /// Gaps in one output leave the others as they are, and an output without any value is passed over.
