@@ -8,9 +8,9 @@
 //! The 80 % interval of a forecast that is stretched by f around its mean holds a value where r ≤ f, so that f is the 80 % quantile of r, given n and
 //! m: a regression of quantiles, and intervals that hold as often as they say on members like those that were asked [2]. A few members that are far from
 //! everything count as outside, however far they are. The values of a case together count 1. Of N members the quantile 0.8 (N + 1) / N is taken, since the next one
-//! may lie beyond all of them [2].
+//! may lie beyond all of them [2]; 0.9 at most, because of four members it would be the worst value of all.
 //!
-//! b is used where it describes members that did not decide on it better, by more than one standard error; without it, a is drawn towards 0 by how surely 80 %
+//! b is used where there are eight members or more and it describes members that did not decide on it better, by more than one standard error; without it, a is drawn towards 0 by how surely 80 %
 //! intervals held another share than 80 % (the rule of James and Stein).
 //!
 //! References: \[1\] Koenker & Bassett (1978), *Regression Quantiles*; \[2\] Romano, Patterson & Candès (2019), *Conformalized Quantile Regression*.
@@ -23,6 +23,9 @@ use crate::predict::Estimate;
 
 /// What an interval should hold.
 const HELD: f64 = 0.8;
+/// The highest quantile that is taken for it, and fewest members that tell widths of levels apart.
+const HIGHEST: f64 = 0.9;
+const FEWEST: usize = 8;
 /// Cases that count as much as the belief in one width for all numbers of steps, and members as much as that in none.
 const BELIEF: (f64, f64) = (8.0, 2.0);
 /// Knots lie at these quantiles of the means of forecasts, where these differ.
@@ -86,7 +89,7 @@ pub(super) fn of(weights: &(dyn Fn(usize) -> Vec<f64> + Sync), cases: &[&Case]) 
     found.iter_mut().for_each(|(level, one)| one.place = place(&knots[one.output], *level));
     let outcomes: Vec<&Outcome> = found.iter().map(|(_, one)| one).collect();
     let n_members = members.len() as f64;
-    let quantile = (HELD * (n_members + 1.0) / n_members).min(1.0);
+    let quantile = (HELD * (n_members + 1.0) / n_members).min(HIGHEST);
     let sizes = Sizes { n_seen: seen.len(), n_knots: knots.iter().map(Vec::len).collect(), quantile };
     let few = n_members / (n_members + BELIEF.1);
     let (logs, levels) = match levels_help(&outcomes, members.len(), &sizes) {
@@ -155,7 +158,7 @@ fn levels_help(outcomes: &[&Outcome], n_members: usize, sizes: &Sizes) -> bool {
             gains[one.member] += one.weight * (plain.loss(one) - levels.loss(one));
         }
     }
-    let gain = Estimate::of(&gains);
+    let gain = Estimate::of(&gains).filter(|_| n_members >= FEWEST);
     gain.is_some_and(|gain| gain.std_error.is_some_and(|error| gain.mean > error))
 }
 
@@ -324,6 +327,17 @@ mod tests {
         // 2 · 0.2 · level, the larger of the two sizes of deviations, in 6.4, half the interval: 0.25 at level 4, 1.7 at level 27.
         let at = |k: usize| widths.at(6) * levels.factors[k];
         assert!(at(0) < 0.35 && at(2) > 1.2 && at(1) > 1.5 * at(0) && at(2) > 1.2 * at(1), "{widths:?}");
+    }
+
+    /// Four members whose noise grows with their level: nobody can tell that from one that lies far out.
+    #[test]
+    fn four_members_tell_no_widths_of_levels() {
+        let members: Vec<(usize, usize)> = (0..4).map(|i| (7 * i, i)).collect();
+        let forecaster = forecaster();
+        let family = family(|level| 0.2 * level);
+        let cases = cases(&[&forecaster], &family, &members, (&origins(&family), &[2.0])).unwrap();
+        let widths = of(&|_| vec![1.0], &cases.iter().collect::<Vec<_>>());
+        assert!(widths.levels.is_empty() && widths.factors.iter().all(|f| *f < 2.0), "{widths:?}");
     }
 
     #[test]
