@@ -27,7 +27,7 @@ target=${CARGO_TARGET_DIR:-target}/release
 "$target/mtds" devices
 "$target/mtds" devices --json | grep -q '"trouble": null' || { echo 'gpu.sh: no card that can be used' >&2; exit 1; }
 cargo test --release -p mtds-cuda -- --nocapture
-cargo test --release -p mtds --test cuda -- --nocapture
+cargo test --release -p mtds --test all cuda:: -- --nocapture
 for products in exact tf32; do
     # shellcheck disable=SC2086 # words of an option and its value
     "$target/mtds-bench" --device cuda --products "$products" --only w1 --threads 2 $peers --json "results/bench-card-$products.json"

@@ -2,7 +2,7 @@
 //! there is no card.
 
 mod plain;
-#[path = "../../mtds-mocap/tests/skip/mod.rs"]
+#[path = "../../mtds-mocap/tests/all/skip/mod.rs"]
 mod skip;
 
 use mtds_cuda::{Activation, Error, Front, Gpu, Network, Products, Pull, Shape, check_kernels};

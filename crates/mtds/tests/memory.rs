@@ -8,6 +8,7 @@
 
 #![allow(unsafe_code)] // counting allocations needs a global allocator
 
+#[path = "all/common/mod.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,0 +1,40 @@
+//! The program as a person runs it, in one binary: it is linked once, and learns what its tests share once.
+
+mod attributes;
+mod control;
+mod devices;
+mod evaluate;
+mod every_model;
+mod examples;
+mod families;
+mod fit;
+mod fit_bounds;
+mod fit_forecasts;
+mod fit_resume;
+mod formats;
+mod hardship;
+mod irregular;
+mod learned;
+mod mocap;
+mod noise;
+mod outside;
+mod pages;
+mod program;
+mod published_benchmarks;
+mod published_families;
+mod published_motion;
+mod published_patients;
+mod published_results;
+mod quickstart;
+mod report_page;
+mod reproduce;
+mod reproduce_mocap;
+#[path = "../../../mtds-mocap/tests/all/skip/mod.rs"]
+mod skip;
+mod starter;
+mod usage;
+mod use_generate;
+mod use_infer;
+mod use_many;
+mod watch;
+mod watch_latency;
