@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// Numbers that a block of the optimiser takes; `SHARE` of the kernels.
 const SHARE: usize = 4096;
 /// Words of `Step` of the kernels.
-const STEP_WORDS: usize = 12;
+const STEP_WORDS: usize = 13;
 
 /// A stretch of the parameters with a rate and a penalty of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +26,17 @@ pub struct ParameterGroup {
     pub rate: f32,
     /// λ of ½ λ ‖w‖².
     pub l2: f32,
+}
+
+/// Log deviations of the noise that follow the residuals, not their gradient; their group has the rate 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchedNoise {
+    /// The first of them among the parameters.
+    pub start: usize,
+    /// Observed values of each output in all sequences.
+    pub counts: Vec<f32>,
+    /// Part of the way to the residuals that a step goes.
+    pub damping: f32,
 }
 
 /// What stays the same from step to step.
@@ -41,6 +52,8 @@ pub struct LearningPlan {
     pub draws: usize,
     /// In order, from 0.
     pub groups: Vec<ParameterGroup>,
+    /// Noise that does not go by its gradient.
+    pub matched: Option<MatchedNoise>,
 }
 
 /// Parameters with the optimiser's memory.
@@ -92,6 +105,8 @@ pub struct Order<'a> {
     pub divergence_weight: f32,
     /// Whether deviations are held.
     pub is_hard: bool,
+    /// Least log s of noise that is matched.
+    pub noise_floor: f32,
     /// The optimiser.
     pub adam: AdamNumbers,
 }
@@ -130,6 +145,17 @@ struct Groups {
     count: i32,
 }
 
+/// `Matched` of the kernels.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Matched {
+    counts: u64,
+    residuals: u64,
+    start: i32,
+    count: i32,
+    damping: f32,
+}
+
 /// `Optimiser` of the kernels.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -137,8 +163,9 @@ struct Optimiser([u64; 4]);
 
 #[allow(unsafe_code)] // plain numbers in the layout of C
 mod plain {
-    use super::{Groups, Optimiser, Plain};
+    use super::{Groups, Matched, Optimiser, Plain};
     unsafe impl Plain for Groups {}
+    unsafe impl Plain for Matched {}
     unsafe impl Plain for Optimiser {}
 }
 
@@ -152,6 +179,8 @@ pub struct Learning {
     stored: Stored,
     /// Starts, rates and penalties of the groups.
     groups: (Buffer<i32>, Buffer<f32>, Buffer<f32>),
+    /// Observed values of each output, and residuals, where noise is matched.
+    matched: Option<[Buffer<f32>; 2]>,
     /// The step, codes, first rows, numbers of rows, noise.
     order: Buffer<u32>,
     kept: [Kept; 2],
@@ -202,10 +231,14 @@ impl Learning {
                 average,
             })
         };
+        let matched = plan.matched.as_ref().map(|noise| -> Result<_> {
+            Ok([queue.uploaded(&noise.counts)?, queue.zeros(noise.counts.len())?])
+        });
         let mut learning = Self {
             room,
             stored: network.store(data)?,
             groups,
+            matched: matched.transpose()?,
             order: queue.zeros(STEP_WORDS + 3 * plan.n_seq + batch.n_pairs() * k)?,
             kept: [place()?, place()?],
             gradient: queue.zeros(n)?,
@@ -309,7 +342,7 @@ impl Learning {
         ];
         let step = step
             .into_iter()
-            .chain([momentum[0], decay[0], momentum[1], decay[1], epsilon, kept, clip])
+            .chain([momentum[0], decay[0], momentum[1], decay[1], epsilon, kept, clip, order.noise_floor])
             .map(f32::to_bits);
         let mut words: Vec<u32> = step.collect();
         debug_assert_eq!(words.len(), STEP_WORDS);
@@ -335,6 +368,15 @@ impl Learning {
                 l2: self.groups.2.at(0),
                 count: self.plan.groups.len() as i32,
             },
+            matched: self.plan.matched.as_ref().zip(self.matched.as_ref()).map(
+                |(noise, [counts, residuals])| Matched {
+                    counts: counts.at(0),
+                    residuals: residuals.at(0),
+                    start: noise.start as i32,
+                    count: noise.counts.len() as i32,
+                    damping: noise.damping,
+                },
+            ),
             order: &self.order,
             from: &self.kept[self.now],
             to: &self.kept[next],
@@ -354,6 +396,7 @@ struct StepParts<'a> {
     stored: &'a Stored,
     room: &'a mut Room,
     groups: Groups,
+    matched: Option<Matched>,
     order: &'a Buffer<u32>,
     from: &'a Kept,
     to: &'a Kept,
@@ -397,6 +440,10 @@ impl StepParts<'_> {
         let args =
             [beliefs.into(), places.into(), self.room.likelihoods.at(0).into(), step.into(), report.into()];
         self.queue.launch("add_up_bound", Extent::blocks([1, 1, 1], 256), &[&args[..], &sizes].concat())?;
+        if let Some(noise) = &self.matched {
+            let args = [gradient.into(), Arg::Struct(noise), step.into(), n_codes.into(), n_seq.into()];
+            self.queue.launch("read_residuals", Extent::of(noise.count as usize), &args)?;
+        }
         let (parts, shares) = (self.parts.at(0), n.div_ceil(SHARE));
         let groups = Arg::Struct(&self.groups);
         let args =
@@ -417,6 +464,9 @@ impl StepParts<'_> {
             report.into(),
             n.into(),
         ];
-        self.queue.launch("take_step", Extent::blocks([shares, 1, 1], 256), &args)
+        self.queue.launch("take_step", Extent::blocks([shares, 1, 1], 256), &args)?;
+        let Some(noise) = &self.matched else { return Ok(()) };
+        let args = [Arg::Struct(&from), Arg::Struct(&to), Arg::Struct(noise), step.into(), report.into()];
+        self.queue.launch("match_noise", Extent::of(noise.count as usize), &args)
     }
 }

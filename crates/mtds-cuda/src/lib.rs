@@ -23,7 +23,9 @@ pub use compile::{Arch, check_kernels};
 pub use device::{Card, Gpu, cards};
 pub use error::Error;
 
-pub use learning::{AdamNumbers, Learning, LearningPlan, Order, ParameterGroup, State, StepFound};
+pub use learning::{
+    AdamNumbers, Learning, LearningPlan, MatchedNoise, Order, ParameterGroup, State, StepFound,
+};
 pub use network::{Found, Network, Pull, Weigh};
 pub use shape::{Activation, Data, Front, Products, Shape, Source};
 

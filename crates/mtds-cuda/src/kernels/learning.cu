@@ -1,6 +1,7 @@
 // A step of learning around the passes: codes from beliefs, the bound, the gradient of the loss, Adam.
 //
 //   z = mu + sigma e     bound = tau mean_s l - beta KL     g = -(1/B) d bound + lambda w     ||g|| clipped     Adam     average
+//   noise that is matched:     log s <- max(floor, log s + kappa log(r^2 / s^2) / 2),     r^2 / s^2 read off the gradient
 //
 // Parameters: those of the model, then mu (n_codes x k) and log sigma. What a step is made of comes as one block of 4-byte words.
 
@@ -10,8 +11,8 @@ struct Step {
     int is_hard;
     // Adam's: size of a step without the rate of a group, 1 / sqrt(1 - prod beta2), and the rest.
     float size, root_scale, beta1, beta2, rest1, rest2, epsilon;
-    // Of the average: share that is kept. Longest gradient.
-    float kept, clip;
+    // Of the average: share that is kept. Longest gradient. Least log s of noise that is matched.
+    float kept, clip, floor;
 };
 
 // What a step came to.
@@ -89,6 +90,25 @@ DEVICE int group_of(const Groups& groups, int at) {
     return low;
 }
 
+// Log deviations of the noise that follow the residuals; none if `n` is 0.
+struct Matched {
+    // Observed values of each output in all sequences; r^2 / s^2 at this step.
+    const float* counts;
+    float* residuals;
+    int start, n;
+    float damping;
+};
+
+// What the gradient says of the residuals, and takes it out: this noise goes by a rule of its own.
+extern "C" __global__ void read_residuals(float* gradient, Matched noise, const Step* step, int n_codes, int n_seq) {
+    int d = blockIdx.x * blockDim.x + threadIdx.x;
+    if (d >= noise.n) return;
+    float* g = gradient + noise.start + d;
+    double excess = (double)*g * n_codes / n_seq / fmaxf(step->tau, 1.2e-38f);
+    noise.residuals[d] = (float)(1.0 + excess / fmaxf(noise.counts[d], 1.0f));
+    *g = 0.0f;
+}
+
 #define SHARE 4096
 
 // Gradient of the loss in place of that of the bound, penalties added; sums of squares, and penalties, by block.
@@ -147,4 +167,15 @@ extern "C" __global__ void __launch_bounds__(256)
         if (is_finite && !isfinite(w)) report->is_broken = 1;
         if (to.average) to.average[at] = step->kept * from.average[at] + (1.0f - step->kept) * w;
     }
+}
+
+// Part of the way to the residuals; no step more than halves or doubles s. Comes after `take_step`, which leaves these parameters where they were.
+extern "C" __global__ void match_noise(Optimiser from, Optimiser to, Matched noise, const Step* step, Report* report) {
+    int d = blockIdx.x * blockDim.x + threadIdx.x, at = noise.start + d;
+    if (d >= noise.n) return;
+    float by = fminf(fmaxf(0.5f * logf(fmaxf(noise.residuals[d], 1.2e-38f)), -0.7f), 0.7f);
+    float w = fmaxf(from.parameters[at] + noise.damping * by, step->floor);
+    to.parameters[at] = w;
+    if (!isfinite(w)) report->is_broken = 1;
+    if (to.average) to.average[at] = step->kept * from.average[at] + (1.0f - step->kept) * w;
 }

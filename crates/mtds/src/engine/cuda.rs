@@ -27,6 +27,8 @@ use crate::system::System;
 
 /// Networks that are kept compiled and with their memory.
 const MOST_KEPT: usize = 4;
+/// Fewest multiplications of a sequence's points for which a card is asked: a call takes it about a millisecond, in which a core of the processor makes as many.
+const FEWEST_FOR_CARD: usize = 500_000_000;
 /// Most codes of a sequence whose weights need each other.
 const MOST_WEIGHED: usize = 1024;
 
@@ -154,6 +156,9 @@ impl Cuda {
         let Some(shape) = self.shape_of(of.trial.system).filter(|_| !points.is_empty()) else { return false };
         // A front has been run already: what it made are the inputs here, and its parameters stand behind all others.
         let shape = Shape { front: None, ..shape };
+        if points.len() * of.group.n_time * shape.theta.len() < FEWEST_FOR_CARD {
+            return false;
+        }
         let parameters = &of.trial.parameters[..shape.n_parameters()];
         let rows = Rows::of(std::iter::once(of.group));
         let mut ones = |pairs: std::ops::Range<usize>, _: &[f64]| vec![1.0; pairs.len()];
@@ -330,6 +335,11 @@ impl Engine for Cuda {
             groups: groups
                 .map(|g| mtds_cuda::ParameterGroup { start: g.range.start, rate: g.rate, l2: g.l2 })
                 .collect(),
+            matched: task.matched.as_ref().map(|noise| mtds_cuda::MatchedNoise {
+                start: noise.places.start,
+                counts: noise.counts.iter().map(|&n| n as f32).collect(),
+                damping: noise.damping as f32,
+            }),
         };
         let data = Data { inputs: task.rows.inputs.clone(), outputs: task.rows.outputs.clone() };
         let learning = Network::new(&self.gpu, shape)
@@ -378,6 +388,7 @@ impl Resident for OnCard {
             temperature: order.temperature as f32,
             divergence_weight: order.divergence_weight as f32,
             is_hard: order.is_hard,
+            noise_floor: order.noise_floor as f32,
             adam,
         });
         let mtds_cuda::StepFound { total, bound, penalty, norm, is_finite } = found.map_err(failed)?;

@@ -1,6 +1,8 @@
 //! Learning whose steps an engine takes whole: parameters, optimiser and sequences stay where it computes; what a step is made of goes
 //! there, what it came to comes back.
 
+use std::ops::Range;
+
 use crate::Result;
 use crate::learn::ParameterGroup;
 use crate::learn::adam::{AdamState, AdamStep};
@@ -34,6 +36,19 @@ pub struct ResidentTask<'a> {
     pub(crate) n_time: usize,
     /// Draws of each code.
     pub(crate) draws: usize,
+    /// Noise that does not go by its gradient.
+    pub(crate) matched: Option<MatchedNoise>,
+}
+
+/// Log deviations of the noise that follow the residuals.
+#[derive(Clone, Debug)]
+pub struct MatchedNoise {
+    /// Where they lie among the parameters.
+    pub(crate) places: Range<usize>,
+    /// Observed values of each output in all sequences.
+    pub(crate) counts: Vec<f64>,
+    /// Part of the way to the residuals that a step goes.
+    pub(crate) damping: f64,
 }
 
 /// What a step is made of.
@@ -50,6 +65,8 @@ pub struct StepOrder {
     pub(crate) divergence_weight: f64,
     /// Whether deviations are held.
     pub(crate) is_hard: bool,
+    /// Least log s of noise that is matched.
+    pub(crate) noise_floor: f64,
     /// Values that are scored.
     pub(crate) n_observed: usize,
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ParameterGroup, Schedule};
 use crate::base::emission::NoiseForm;
+use crate::engine::resident::MatchedNoise;
 use crate::family::Family;
 use crate::generator::{Network, Role};
 use crate::system::System;
@@ -218,6 +219,24 @@ impl NoiseSteps {
             }
         }
         penalty
+    }
+
+    /// What an engine needs to let log s follow the residuals, where it does.
+    pub(super) fn matched(&self) -> Option<MatchedNoise> {
+        match self.rule {
+            NoiseRule::Matched { damping, .. } => {
+                Some(MatchedNoise { places: self.places.clone(), counts: self.counts.clone(), damping })
+            }
+            _ => None,
+        }
+    }
+
+    /// Least log s at a step, where it follows the residuals; else any.
+    pub(super) fn floor(&self, step: u64) -> f64 {
+        match &self.rule {
+            NoiseRule::Matched { floor, .. } => floor.value_at(step),
+            _ => f64::NEG_INFINITY,
+        }
     }
 
     /// Sets log s where a rule does, after the optimiser's step.

@@ -6,7 +6,8 @@ use mtds::parts::{
     Activation, Codes, Front, InputSkip, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rnn,
 };
 use mtds::parts::{
-    CodeSearch, HardEnding, HardPhase, Schedule, Trainer, TrainingPlan, Variational, VariationalObjective,
+    CodeSearch, HardEnding, HardPhase, Interpolation, NoiseRule, Schedule, Trainer, TrainingPlan,
+    Variational, VariationalObjective,
 };
 use mtds::random::stream;
 use mtds::{Architecture, Control, Device, Family, Fit, Model, Scaling, Sequence, Signal, System, Wishes};
@@ -225,14 +226,15 @@ fn forecasts_are_those_of_the_processor() {
     assert_eq!(card.trouble(), None);
 }
 
-/// Losses, bounds and norms of 60 steps, and the parameters after them, where the noise goes by its gradient: a card takes such steps whole.
-fn stepped(device: &Device) -> (Vec<[f64; 3]>, Vec<f32>) {
+/// Losses, bounds and norms of 60 steps, and the parameters after them: a card takes such steps whole.
+fn stepped(device: &Device, noise: NoiseRule) -> (Vec<[f64; 3]>, Vec<f32>) {
     let settings = Variational {
         draws: 2,
         batch: Some(4),
         hard: Some(HardPhase { steps: 20, std_dev: 0.01, ending: HardEnding::Rescaled }),
         search: Some(CodeSearch { every: 15, until: 30, points: 31 }),
         temperature: Schedule::constant(0.5).unwrap(),
+        noise,
         ..Variational::default()
     };
     let plan = TrainingPlan {
@@ -257,18 +259,22 @@ fn stepped(device: &Device) -> (Vec<[f64; 3]>, Vec<f32>) {
 #[test]
 fn whole_steps_on_a_card_are_those_of_the_processor() {
     let Some(card) = card() else { return };
-    let ((want, parameters), (got, on_card)) = (stepped(&Device::cpu()), stepped(&card));
-    assert_eq!(got.len(), want.len());
-    for (step, (got, want)) in got.iter().zip(&want).enumerate() {
-        for (got, want) in got.iter().zip(want) {
-            let tolerance = if step < 20 { 1e-4 } else { 1e-2 };
-            assert!(
-                (got - want).abs() < tolerance * (1.0 + want.abs()),
-                "step {step}: {got}, expected {want}"
-            );
+    let floor = Schedule::new(Interpolation::Linear, vec![(1, -1.0), (60, -3.0)]).unwrap();
+    for noise in [NoiseRule::Learned, NoiseRule::Matched { damping: 0.2, floor }] {
+        let run = |device: &Device| stepped(device, noise.clone());
+        let ((want, parameters), (got, on_card)) = (run(&Device::cpu()), run(&card));
+        assert_eq!(got.len(), want.len());
+        for (step, (got, want)) in got.iter().zip(&want).enumerate() {
+            for (got, want) in got.iter().zip(want) {
+                let tolerance = if step < 20 { 1e-4 } else { 1e-2 };
+                assert!(
+                    (got - want).abs() < tolerance * (1.0 + want.abs()),
+                    "{noise:?}, step {step}: {got}, expected {want}"
+                );
+            }
         }
+        let worst = on_card.iter().zip(&parameters).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 2e-2, "{noise:?}: {worst}");
+        assert_eq!(run(&card).1, on_card, "{noise:?}: the same bits");
     }
-    let worst = on_card.iter().zip(&parameters).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    assert!(worst < 2e-2, "{worst}");
-    assert_eq!(stepped(&card).1, on_card, "the same bits");
 }

@@ -23,8 +23,8 @@ pub(super) struct StepRows {
 }
 
 impl VariationalObjective {
-    /// Learning on the engine of the model: the evidence bound of beliefs of their own, one sequence each, with nothing that looks into the
-    /// gradient.
+    /// Learning on the engine of the model: the evidence bound of beliefs of their own, one sequence each, and noise that is learned or
+    /// follows the residuals.
     pub(super) fn settle(&mut self, from: Beginning<'_>) -> Result<Option<Box<dyn Resident>>> {
         let settings = &self.settings;
         let n_codes = match self.beliefs {
@@ -32,7 +32,8 @@ impl VariationalObjective {
             Beliefs::Network(_) => return Ok(None),
         };
         let own_codes = self.data.code_of.iter().copied().eq(0..n_codes);
-        let is_plain = settings.noise == NoiseRule::Learned && settings.estimator == Estimator::Elbo;
+        let is_noise_known = matches!(settings.noise, NoiseRule::Learned | NoiseRule::Matched { .. });
+        let is_plain = is_noise_known && settings.estimator == Estimator::Elbo;
         if !own_codes || !is_plain || settings.window.is_some() || self.data.batch.n_observed == 0 {
             return Ok(None);
         }
@@ -57,6 +58,7 @@ impl VariationalObjective {
             batch,
             n_time,
             draws: settings.draws,
+            matched: self.noise.matched(),
         };
         let Some(resident) = self.model.engine().resident(&task, from)? else { return Ok(None) };
         let d_obs = self.model.base().d_obs();
@@ -106,6 +108,7 @@ impl VariationalObjective {
             temperature: terms.temperature,
             divergence_weight: terms.divergence_weight,
             is_hard: self.settings.is_hard(step),
+            noise_floor: self.noise.floor(step),
             n_observed,
         }
     }
