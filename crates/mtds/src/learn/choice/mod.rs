@@ -139,7 +139,7 @@ macro_rules! keys {
 keys! {
     /// What kind of system the members share: lds, kalman, rnn, ornn, gru, layered or pd.
     Usual base: String,
-    /// Settings to begin with: usual, motion (many outputs that follow inputs with a phase) or paper (the motion model of Bird & Williams).
+    /// Settings to begin with: usual, motion (many outputs that follow inputs with a phase), motion_large (the same for a graphics card) or paper (the motion model of Bird & Williams).
     Usual recipe: Recipe,
     /// In how many ways members may differ: length of the code of a member.
     Usual code: usize,

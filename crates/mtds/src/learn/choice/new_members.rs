@@ -45,7 +45,9 @@ fn remainder(w: &Wishes, facts: &Facts, work: &Work) -> (RemainderRule, &'static
         () if work.held_out >= FEWEST => {
             (RemainderRule::Auto, "where held-out sequences are forecast better by it")
         }
-        () if w.recipe == Some(Recipe::Motion) => (RemainderRule::Always, "as tried on recordings of walks"),
+        () if matches!(w.recipe, Some(Recipe::Motion | Recipe::MotionLarge)) => {
+            (RemainderRule::Always, "as tried on recordings of walks")
+        }
         () => (RemainderRule::Never, TOO_FEW),
     }
 }

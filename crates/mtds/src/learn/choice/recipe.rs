@@ -1,9 +1,10 @@
 //! Recipes: settings that were tried together, which rules would not find one by one.
 //!
 //! ```text
-//! usual    every setting by its rule
-//! motion   a layered model of many outputs that follow inputs with a phase: the measured recipe for walks, in a size for two cores
-//! paper    the motion model of Bird & Williams (2020), "Mocap" and table "Hyper-parameters of mocap models"
+//! usual          every setting by its rule
+//! motion         a layered model of many outputs that follow inputs with a phase: the measured recipe for walks, in a size for two cores
+//! motion_large   the same in the paper's size, for a graphics card
+//! paper          the motion model of Bird & Williams (2020), "Mocap" and table "Hyper-parameters of mocap models"
 //! ```
 //! Differs from the paper: the base model sees the bottleneck at the same step, not one step later; the penalty on weights is that of
 //! a loss per segment in nats, as the paper does not say of which.
@@ -36,6 +37,8 @@ pub enum Recipe {
     Usual,
     /// For many outputs that follow inputs with a phase.
     Motion,
+    /// The same for a graphics card: as many units as the paper has.
+    MotionLarge,
     /// Those of the paper's motion model.
     Paper,
 }
@@ -73,6 +76,7 @@ impl Recipe {
         match self {
             Self::Usual => Preset::default(),
             Self::Motion => motion(w, facts),
+            Self::MotionLarge => large(motion(w, facts)),
             Self::Paper => paper(w),
         }
     }
@@ -124,6 +128,21 @@ fn motion(w: &Wishes, facts: &Facts) -> Preset {
     to.set("patience", 0u64, "checks infer codes of unseen segments, and inference takes most of the time");
     to.set("prior", PriorRule::Normal, "codes of segments have the spread of the prior since the hard phase");
     to.set("prior_std", 1.0, "codes of segments have the spread of the prior since the hard phase");
+    to
+}
+
+fn large(mut to: Preset) -> Preset {
+    const WHY: &str = "the paper's size";
+    to.set("front", 1024usize, WHY);
+    to.set("bottleneck", 24usize, WHY);
+    to.set("state", 128usize, WHY);
+    to.set(
+        "minibatch",
+        64usize,
+        "as tried on recordings of walks; a card takes them in little more time than 16",
+    );
+    to.set("learning_rate", 1e-3, "as tried on recordings of walks: slower than for few units");
+    to.set("front_rate", 0.3, "as tried on recordings of walks: 3e-4 for what all members share");
     to
 }
 

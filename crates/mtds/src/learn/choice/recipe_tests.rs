@@ -58,6 +58,15 @@ fn the_settings_of_a_motion_reach_learning_and_say_why() {
 }
 
 #[test]
+fn a_large_motion_is_a_motion_of_the_papers_size() {
+    let (choices, _) = resolve(&asked(Recipe::MotionLarge), &motions()).unwrap();
+    assert_eq!((choices.front, choices.bottleneck, choices.state), (1024, 24, 128));
+    let (small, _) = resolve(&asked(Recipe::Motion), &motions()).unwrap();
+    let same = (choices.code, choices.segment, choices.start, choices.temperature, choices.refine_steps);
+    assert_eq!(same, (small.code, small.segment, small.start, small.temperature, small.refine_steps));
+}
+
+#[test]
 fn what_is_asked_for_beside_a_recipe_is_kept() {
     let wishes = Wishes { segment: Some(40), refine_steps: Some(100), code: Some(3), ..Wishes::default() };
     let (choices, _) = resolve(&wishes, &motions()).unwrap();
