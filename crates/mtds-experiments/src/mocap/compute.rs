@@ -17,7 +17,7 @@ use super::window::{Told, records, windows};
 /// # Errors
 /// Those of learning and inference; a style or share that leaves nothing to forecast.
 pub fn compute(experiment: &Experiment<'_>, cell: &CellId) -> Result<CellResult> {
-    let Experiment { material, protocol, settings, .. } = experiment;
+    let Experiment { material, protocol, .. } = experiment;
     let seed = protocol.seed_of(cell.repetition);
     let found = match cell.task {
         Task::Efficiency(method, divisor) => {
@@ -36,8 +36,8 @@ pub fn compute(experiment: &Experiment<'_>, cell: &CellId) -> Result<CellResult>
             let starts = Starts::spread(&novel, protocol.seen, &protocol.told, protocol.starts);
             forecasts(experiment, cell, method, (&learned, &units), (&starts, &Told::At(&protocol.told)))?
         }
-        Task::Transfer => Found::Transfer(Box::new(transfer(material, protocol, settings, seed)?)),
-        Task::Map => Found::Map(Box::new(map(material, protocol, settings, seed)?)),
+        Task::Transfer => Found::Transfer(Box::new(transfer(experiment, seed)?)),
+        Task::Map => Found::Map(Box::new(map(experiment, seed)?)),
     };
     Ok(CellResult { cell: *cell, protocol: protocol.clone(), found, seconds: 0.0 })
 }
@@ -66,7 +66,8 @@ fn forecasts(
     }
     let windows = windows(material, starts, protocol.seen);
     let seed = protocol.seed_of(cell.repetition);
-    let ask = Question { material, learned, windows: &windows, units, told, seed };
+    let ask =
+        Question { material, learned, windows: &windows, units, told, seed, device: &experiment.device };
     let (methods, chosen) = match method {
         Method::Mtds => by_model(&ask, &settings.model)?,
         Method::Simple => simple(&ask)?,

@@ -1,5 +1,6 @@
 //! The experiments carried out cell by cell: what is kept is taken, what is missing computed, all that is there assembled.
 
+use mtds::Device;
 use serde::{Deserialize, Serialize};
 
 use super::assemble::{Assembly, assemble};
@@ -25,6 +26,8 @@ pub struct Experiment<'a> {
     pub settings: Settings,
     /// What forecasts, in experiments 1 and 2.
     pub methods: [Vec<Method>; 2],
+    /// Where the model is learned and codes are inferred.
+    pub device: Device,
 }
 
 /// What came of it.
@@ -87,7 +90,7 @@ impl<'a> Experiment<'a> {
                 ],
             ],
         };
-        Ok(Self { material, protocol, settings, methods })
+        Ok(Self { material, protocol, settings, methods, device: Device::cpu() })
     }
 
     /// All cells, experiment by experiment.

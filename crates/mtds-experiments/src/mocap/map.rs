@@ -4,10 +4,9 @@ use mtds::random::{Stream, stream};
 use mtds::{Method as Inference, Result, Signal};
 use serde::{Deserialize, Serialize};
 
+use super::experiment::Experiment;
 use super::material::{Material, Part, Stretch};
 use super::model::learn;
-use super::protocol::Protocol;
-use super::settings::Settings;
 use super::split::evenly;
 use crate::Scale;
 
@@ -59,14 +58,10 @@ pub struct CodeMapResult {
 ///
 /// # Errors
 /// Those of learning and inference.
-pub fn map(
-    material: &Material,
-    protocol: &Protocol,
-    settings: &Settings,
-    seed: u64,
-) -> Result<CodeMapResult> {
+pub fn map(experiment: &Experiment<'_>, seed: u64) -> Result<CodeMapResult> {
+    let Experiment { material, protocol, settings, device, .. } = experiment;
     let trained = material.whole(|clip| clip.part == Part::Train);
-    let model = learn(&material.family(&trained)?, &settings.map(), seed)?;
+    let model = learn(&material.family(&trained)?, &settings.map(), (device, seed))?;
     let n = protocol.seen;
     let cut = trained.iter().flat_map(|clip| {
         let whole = clip.n_time / n;

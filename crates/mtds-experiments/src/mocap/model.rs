@@ -1,7 +1,7 @@
 //! The multi-task system as `mtds fit` learns it, and its forecasts with and without what the rows seen tell beside the code.
 
 use mtds::random::{Stream, stream};
-use mtds::{Control, Error, Family, Fit, Method as Inference, Model, Posterior, Result, Wishes};
+use mtds::{Control, Device, Error, Family, Fit, Method as Inference, Model, Posterior, Result, Wishes};
 
 use super::cell::Errors;
 use super::rivals::Question;
@@ -14,8 +14,8 @@ pub const NAMES: [&str; 2] = ["mtds", "mtds-code"];
 ///
 /// # Errors
 /// Those of learning.
-pub fn learn(family: &Family, wishes: &Wishes, seed: u64) -> Result<Model> {
-    let fit = Fit { wishes: wishes.clone(), seed, ..Fit::default() };
+pub fn learn(family: &Family, wishes: &Wishes, (device, seed): (&Device, u64)) -> Result<Model> {
+    let fit = Fit { wishes: wishes.clone(), seed, device: device.clone(), ..Fit::default() };
     fit.begin(family)?.run_to_forecasts(&mut |_| Control::Continue)?.ok_or(Error::Stopped)
 }
 
@@ -24,7 +24,7 @@ pub fn learn(family: &Family, wishes: &Wishes, seed: u64) -> Result<Model> {
 /// # Errors
 /// Those of learning and inference.
 pub fn by_model(ask: &Question<'_>, wishes: &Wishes) -> Result<(Vec<Errors>, serde_json::Value)> {
-    let model = learn(&ask.material.family(ask.learned)?, wishes, ask.seed)?;
+    let model = learn(&ask.material.family(ask.learned)?, wishes, (ask.device, ask.seed))?;
     let chosen = serde_json::json!({
         "parameters": digest(model.system.parameters()),
         "remainder": model.system.spec().remainder,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mtds::parts::{GruForecaster, GruSettings, Own, PriorWeight, Remainder};
-use mtds::{Control, Error, Family, Result, Sequence, Signal};
+use mtds::{Control, Device, Error, Family, Result, Sequence, Signal};
 
 use super::cell::{Errors, Method};
 use super::material::{Material, Stretch, Units, piece};
@@ -32,6 +32,8 @@ pub struct Question<'a> {
     pub told: &'a Told<'a>,
     /// The seed of the repetition.
     pub seed: u64,
+    /// Where the model is learned.
+    pub device: &'a Device,
 }
 
 impl Question<'_> {

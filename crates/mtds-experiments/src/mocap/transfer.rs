@@ -14,6 +14,7 @@ use mtds::random::{Stream, stream};
 use mtds::{Control, Error, Method as Inference, Model, Result, Sequence, Signal};
 use serde::{Deserialize, Serialize};
 
+use super::experiment::Experiment;
 use super::material::{Clip, Material, Part, Stretch};
 use super::model::learn;
 use super::pace::{at_places, places};
@@ -78,15 +79,11 @@ struct Source {
 ///
 /// # Errors
 /// Inputs that tell no phase; those of learning.
-pub fn transfer(
-    material: &Material,
-    protocol: &Protocol,
-    settings: &Settings,
-    seed: u64,
-) -> Result<Transfer> {
+pub fn transfer(experiment: &Experiment<'_>, seed: u64) -> Result<Transfer> {
+    let Experiment { material, protocol, settings, device, .. } = experiment;
     let classifier = classifier(material, settings, seed)?;
     let trained = material.whole(|clip| clip.part == Part::Train);
-    let model = learn(&material.family(&trained)?, &settings.model, seed)?;
+    let model = learn(&material.family(&trained)?, &settings.model, (device, seed))?;
     let sources = sources(material, protocol)?;
     let styles = material.styles();
     let judge = Judge { model: &model, classifier: &classifier, sources: &sources };

@@ -11,17 +11,19 @@ mod clips;
 use super::ScaleName;
 use super::directory::Directory;
 use super::part::{Part, part};
-use crate::options::Common;
+use crate::options::{Common, Where};
 use crate::output::{document_text, print, write_whole};
-use crate::usage::{UsageError, check_directory, value, within};
+use crate::usage::{Refusal, UsageError, check_directory, value, within};
 use crate::verb::mocap::poses;
 use anyhow::{Result, bail};
 use clap::Args;
 use mtds::Signal;
+use mtds::parts::Recipe;
 use mtds_experiments::mocap::{CellId, Experiment, Material, Outcome};
 use mtds_mocap::frame::{Outputs, Placement};
 use mtds_mocap::signal::FPS;
 use mtds_report::chart::Picture;
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -62,6 +64,10 @@ pub struct Mocap {
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
+    /// Recipe of the model [default: what `mtds fit` takes by itself]: motion, motion_large or paper
+    #[arg(long, value_name = "RECIPE", value_parser = value(recipe))]
+    pub recipe: Option<Recipe>,
+
     /// Compute these cells alone: experiments, methods or beginnings of names, e.g. `e2,map`, `mtds` or `e1-gru-open-s32`
     #[arg(long, value_name = "CELLS", value_delimiter = ',')]
     pub only: Vec<String>,
@@ -73,6 +79,10 @@ pub struct Mocap {
     /// Print the names of the cells, and compute none
     #[arg(long)]
     pub list: bool,
+
+    /// Where the model is learned and codes are inferred; rivals are learned by the processor.
+    #[command(flatten)]
+    pub place: Where,
 
     /// What all these verbs have in common.
     #[command(flatten)]
@@ -90,7 +100,11 @@ impl Mocap {
             check_directory("--out", &self.out())?;
         }
         let material = self.material()?;
-        self.compute(&self.experiment(&material)?, stdout, stderr)
+        let mut experiment = self.experiment(&material)?;
+        experiment.device = self.place.open()?;
+        self.compute(&experiment, stdout, stderr)?;
+        self.common.say_trouble(&experiment.device);
+        Ok(())
     }
 
     /// The directory of cells, result and page.
@@ -118,7 +132,8 @@ impl Mocap {
     /// # Errors
     /// A word that stands for no cell.
     pub fn experiment<'a>(&self, material: &'a Material) -> Result<Experiment<'a>> {
-        let experiment = Experiment::new(material, self.scale.into(), self.common.seed(), self.effort)?;
+        let mut experiment = Experiment::new(material, self.scale.into(), self.common.seed(), self.effort)?;
+        experiment.settings.model.recipe = self.recipe;
         let cells = experiment.cells();
         if let Some(unknown) = self.only.iter().find(|word| !cells.iter().any(|cell| cell.is_meant(word))) {
             let problem = format!("expected cells of these experiments, found `{unknown}`");
@@ -185,7 +200,20 @@ impl Mocap {
         if self.effort != 1.0 {
             words.push(format!("--effort {}", self.effort));
         }
+        words.extend(self.recipe.map(|recipe| format!("--recipe {}", named(recipe))));
         (words.join(" "), "computes these numbers again".into())
+    }
+}
+
+fn recipe(typed: String) -> Result<Recipe, Refusal> {
+    serde_json::from_value(Value::String(typed.clone()))
+        .map_err(|_| (format!("found `{typed}`, which is no recipe"), "motion, motion_large or paper".into()))
+}
+
+fn named(recipe: Recipe) -> String {
+    match serde_json::to_value(recipe) {
+        Ok(Value::String(name)) => name,
+        _ => String::new(),
     }
 }
 
