@@ -3,11 +3,13 @@
 import math
 from pathlib import Path
 
+from compute import RIVALS as TYPED
 from data import FAMILIES
 
 BEGIN, END = "<!-- tables of families/results.json -->", "<!-- end of tables -->"
 MODEL = "this model"
-RIVALS = ("last value", "family mean", "nearest", "ridge", "fpca", "gp")
+#: As the program prints them.
+RIVALS = tuple(name.replace("-", " ") for name in TYPED)
 PUBLISHED = ("Magma", "GPFDA", "one GP")
 
 #: A mean and its standard error; neither where a number is missing, no error over one member.
