@@ -141,12 +141,12 @@ impl Arguments {
         beginnings: &mut Beginnings,
     ) -> Result<Vec<Made<'static>>> {
         let motion = motion_model(model, &self.model)?;
-        let course = self.inputs.way.course(&motion, &self.common)?.context("a path was given")?;
+        let route = self.inputs.way.route(&motion, &self.common)?.context("a path was given")?;
         let mut made = vec![];
         for (id, code, _) in wanted {
-            let outputs = motion.walk(&CodePath::new(vec![code])?, &course)?;
+            let outputs = motion.walk(&CodePath::new(vec![code])?, &route)?;
             beginnings.push(&id, &outputs, &self.model)?;
-            made.push((id, outputs.values, SequenceInputs::of_course(motion.inputs_of(&course)?)));
+            made.push((id, outputs.values, SequenceInputs::of_route(motion.inputs_of(&route)?)));
         }
         Ok(made)
     }

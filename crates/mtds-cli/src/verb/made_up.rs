@@ -177,8 +177,8 @@ impl<'d> SequenceInputs<'d> {
         Self { signal: Some(inputs.clone()), n_time: inputs.n_time(), times: Some((&read.time, i)), of }
     }
 
-    /// All inputs of a course, counted from its beginning.
-    pub(super) fn of_course(inputs: Signal) -> Self {
+    /// All inputs of a route, counted from its beginning.
+    pub(super) fn of_route(inputs: Signal) -> Self {
         Self { n_time: inputs.n_time(), signal: Some(inputs), times: None, of: None }
     }
 }

@@ -88,10 +88,10 @@ impl Arguments {
         let made = match self.inputs.way.path {
             Some(_) => {
                 let motion = motion_model(&model, &self.model)?;
-                let course = self.inputs.way.course(&motion, &self.common)?.context("a path was given")?;
-                let outputs = motion.walk(&along, &course)?;
+                let route = self.inputs.way.route(&motion, &self.common)?.context("a path was given")?;
+                let outputs = motion.walk(&along, &route)?;
                 beginnings.push(&id, &outputs, &self.model)?;
-                (id, outputs.values, SequenceInputs::of_course(motion.inputs_of(&course)?))
+                (id, outputs.values, SequenceInputs::of_route(motion.inputs_of(&route)?))
             }
             None => {
                 inputs = self.inputs.read(&model, &self.common)?;

@@ -11,7 +11,7 @@ use clap::builder::TypedValueParser;
 use mtds::Model;
 use mtds::random::{Stream, stream};
 use mtds_mocap::clip::ClipSettings;
-use mtds_mocap::control::{Course, MotionModel, Pace, StyleMix, Way};
+use mtds_mocap::control::{MotionModel, Pace, Route, StyleMix, Way};
 use mtds_mocap::files::{read_clip, read_way};
 use mtds_mocap::frame::Outputs;
 use mtds_mocap::signal::FPS;
@@ -41,23 +41,23 @@ pub struct WayOptions {
 }
 
 impl WayOptions {
-    /// The course that is meant; none without a path.
+    /// The route that is meant; none without a path.
     ///
     /// # Errors
     /// Words that say nothing, a file that cannot be read, a pace where the file has its own.
-    pub(super) fn course(&self, model: &MotionModel<'_>, common: &Common) -> Result<Option<Course>> {
+    pub(super) fn route(&self, model: &MotionModel<'_>, common: &Common) -> Result<Option<Route>> {
         let Some(path) = &self.path else { return Ok(None) };
         let own_pace = |what: &str| {
             let problem = format!("`{path}` has {what} of its own");
             UsageError::new("--speed", problem, "leave it out, or a table of points without times")
         };
-        let course = if has_ending(path, "bvh") {
+        let route = if has_ending(path, "bvh") {
             if self.speed.is_some() {
                 return Err(own_pace("a speed").into());
             }
             let clip = read_clip(Path::new(path), &ClipSettings::default())?;
-            let course = Course::of_clip(&clip).map_err(|error| in_file(Path::new(path), error))?;
-            self.steps_per_second.map_or(Ok(course.clone()), |steps| course.with_steps(steps))?
+            let route = Route::of_clip(&clip).map_err(|error| in_file(Path::new(path), error))?;
+            self.steps_per_second.map_or(Ok(route.clone()), |steps| route.with_steps(steps))?
         } else {
             let way = match has_ending(path, "csv") {
                 true => read_way(Path::new(path))?,
@@ -76,10 +76,10 @@ impl WayOptions {
             let steps_per_second = self.steps_per_second.unwrap_or(usual.steps_per_second);
             let pace = Pace { steps_per_second, ..usual };
             common.say(format_args!("note: {speed:.2} m/s, {steps_per_second:.2} steps a second"));
-            Course::along(&way, pace)?
+            Route::along(&way, pace)?
         };
-        say_strange(model, &course, path, common)?;
-        Ok(Some(course))
+        say_strange(model, &route, path, common)?;
+        Ok(Some(route))
     }
 }
 
@@ -90,11 +90,11 @@ const STRANGE: f64 = 3.0;
 /// Says so where nobody went like this in what the model was learned from; how far outside it is.
 pub(super) fn say_strange(
     model: &MotionModel<'_>,
-    course: &Course,
+    route: &Route,
     name: &str,
     common: &Common,
 ) -> Result<f64> {
-    let found = model.strangeness(course)?;
+    let found = model.strangeness(route)?;
     if found > STRANGE {
         common.say(format_args!(
             "note: `{name}` goes as no clip went that the model was learned from (inputs {found:.1} deviations away): a run for a \
@@ -202,7 +202,7 @@ pub(super) fn in_file(path: &Path, source: mtds_mocap::Error) -> mtds_mocap::Err
 pub(super) struct Beginnings(Vec<(String, SideClip)>);
 
 impl Beginnings {
-    /// A motion that was made for a course.
+    /// A motion that was made for a route.
     pub(super) fn push(&mut self, id: &str, outputs: &Outputs, model: &Path) -> Result<()> {
         let leg_m = leg_length(&outputs.to_track()?);
         let file = model.display().to_string();

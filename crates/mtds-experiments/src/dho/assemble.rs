@@ -40,12 +40,12 @@ impl Assembly {
 
 /// The cells of one kind, by repetition in increasing order.
 #[derive(Clone, Debug)]
-pub(super) struct Column<'a> {
+pub(super) struct ModelCells<'a> {
     pub(super) kind: &'a CellKind,
     pub(super) cells: Vec<&'a CellResult>,
 }
 
-impl Column<'_> {
+impl ModelCells<'_> {
     /// The scores of each repetition at the `k`-th time.
     pub(super) fn repetitions(&self, k: usize) -> Vec<ScoreRow> {
         let method = self.kind.to_string();
@@ -65,15 +65,15 @@ pub fn assemble(protocol: &Protocol, kinds: &[CellKind], cells: &[CellResult]) -
     let found = index(protocol, cells)?;
     let column = |kind| {
         let cells = CellKind::cells(kind, protocol).filter_map(|id| found.get(&id).copied()).collect();
-        Column { kind, cells }
+        ModelCells { kind, cells }
     };
-    let columns: Vec<Column<'_>> = kinds.iter().map(column).collect();
+    let columns: Vec<ModelCells<'_>> = kinds.iter().map(column).collect();
     let oracle = column(&CellKind::Oracle);
     let wanted: Vec<CellId> = kinds.iter().flat_map(|kind| kind.cells(protocol)).collect();
     let models = || columns.iter().filter(|column| *column.kind != CellKind::Oracle);
     let paired: Vec<Paired<'_>> = models().map(|column| Paired::new(column, &oracle)).collect();
     let times = || 0..protocol.seen.len();
-    let row = |column: &Column<'_>, k| ScoreRow::over_repetitions(&column.repetitions(k));
+    let row = |column: &ModelCells<'_>, k| ScoreRow::over_repetitions(&column.repetitions(k));
     Ok(Assembly {
         rows: columns.iter().flat_map(|column| times().filter_map(move |k| row(column, k))).collect(),
         oracle_gaps: paired.iter().flat_map(|p| times().filter_map(|k| p.gap(protocol, k))).collect(),

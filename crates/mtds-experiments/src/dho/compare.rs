@@ -10,7 +10,7 @@
 use mtds::evaluate::{Estimate, SequenceScore};
 use serde::{Deserialize, Serialize};
 
-use super::assemble::Column;
+use super::assemble::ModelCells;
 use super::cell::{CellKind, CellResult};
 use super::protocol::Protocol;
 use crate::statistics::{MannWhitney, Welch, mann_whitney, welch};
@@ -117,7 +117,7 @@ struct Excess<'a> {
 }
 
 impl<'a> Paired<'a> {
-    pub(super) fn new(column: &Column<'a>, oracle: &Column<'a>) -> Self {
+    pub(super) fn new(column: &ModelCells<'a>, oracle: &ModelCells<'a>) -> Self {
         let of = |repetition: usize| oracle.cells.iter().find(|cell| cell.cell.repetition == repetition);
         let pair = |cell: &&'a CellResult| Some((*cell, *of(cell.cell.repetition)?));
         Self { kind: column.kind, repetitions: column.cells.iter().filter_map(pair).collect() }
@@ -185,7 +185,11 @@ impl<'a> Paired<'a> {
 }
 
 /// The RMSE of an MTLDS against that of a baseline at every time, by repetition and by sequence.
-pub(super) fn comparisons(model: &Column<'_>, baseline: &Column<'_>, protocol: &Protocol) -> Vec<Comparison> {
+pub(super) fn comparisons(
+    model: &ModelCells<'_>,
+    baseline: &ModelCells<'_>,
+    protocol: &Protocol,
+) -> Vec<Comparison> {
     let is_learned = matches!(model.kind, CellKind::Mtlds { .. });
     let is_baseline = matches!(baseline.kind, CellKind::Pooled | CellKind::Single);
     if !is_learned || !is_baseline || model.cells.is_empty() || baseline.cells.is_empty() {
@@ -208,7 +212,7 @@ pub(super) fn comparisons(model: &Column<'_>, baseline: &Column<'_>, protocol: &
         .collect()
 }
 
-fn rmse_sample(column: &Column<'_>, k: usize, unit: Unit) -> Vec<f64> {
+fn rmse_sample(column: &ModelCells<'_>, k: usize, unit: Unit) -> Vec<f64> {
     match unit {
         Unit::Repetition => column.repetitions(k).iter().map(|row| row.rmse).collect(),
         Unit::Sequence => {

@@ -1,10 +1,10 @@
-//! A model of motions: one whose outputs are the 64 of a body and whose inputs are among the 32 of a course.
+//! A model of motions: one whose outputs are the 64 of a body and whose inputs are among the 32 of a route.
 
 use mtds::parts::{MapLaplace, Misfit};
 use mtds::random::Random;
 use mtds::{CodePath, Model, Signal};
 
-use super::course::{Course, LEAD, Pace, stride_of};
+use super::route::{LEAD, Pace, Route, stride_of};
 use super::steering::steered;
 use super::style::StyleMix;
 use super::way::Way;
@@ -160,15 +160,15 @@ impl<'m> MotionModel<'m> {
         Ok(Example { code: posterior.mean()[..system.d_code()].to_vec(), misfit })
     }
 
-    /// The motion along a course while the style goes through `codes`, evenly in time; it stays on the course.
+    /// The motion along a route while the style goes through `codes`, evenly in time; it stays on the route.
     ///
     /// # Errors
     /// Codes of another length than those of the model.
-    pub fn walk(&self, codes: &CodePath, course: &Course) -> Result<Outputs> {
-        let inputs = self.chosen(&course.inputs()?)?;
-        let path = CodePath::new(gently(codes, course.n_frames()))?;
+    pub fn walk(&self, codes: &CodePath, route: &Route) -> Result<Outputs> {
+        let inputs = self.chosen(&route.inputs()?)?;
+        let path = CodePath::new(gently(codes, route.n_frames()))?;
         let raw = self.model.morph(&path, Some(&inputs), inputs.n_time())?;
-        steered(&raw, course)
+        steered(&raw, route)
     }
 
     /// Length of the legs of the body that a model moves in the style of `codes`, in metres: on a straight way at the usual speed,
@@ -178,9 +178,9 @@ impl<'m> MotionModel<'m> {
     /// As [`MotionModel::walk`].
     pub fn leg_m(&self, codes: &CodePath) -> Result<f64> {
         let speed = self.usual_speed().unwrap_or(SOME_SPEED);
-        let course = Course::along(&Way::straight(speed * LEG_SECS), Pace::usual(speed))?;
+        let route = Route::along(&Way::straight(speed * LEG_SECS), Pace::usual(speed))?;
         let leg = |code: Vec<f64>| -> Result<f64> {
-            Ok(leg_length(&self.walk(&CodePath::new(vec![code])?, &course)?.to_track()?))
+            Ok(leg_length(&self.walk(&CodePath::new(vec![code])?, &route)?.to_track()?))
         };
         let members = &self.model.members;
         let mean = |d: usize| {
@@ -192,22 +192,22 @@ impl<'m> MotionModel<'m> {
         Ok(own.clamp(usual / MOST_APART, usual * MOST_APART))
     }
 
-    /// The inputs that the model takes, of all 32 on a course that [`Outputs`] of [`MotionModel::walk`] answer to.
+    /// The inputs that the model takes, of all 32 on a route that [`Outputs`] of [`MotionModel::walk`] answer to.
     ///
     /// # Errors
-    /// None for a course as it was made.
-    pub fn inputs_of(&self, course: &Course) -> Result<Signal> {
+    /// None for a route as it was made.
+    pub fn inputs_of(&self, route: &Route) -> Result<Signal> {
         // Row t of the outputs is frame t, which the inputs of the frame before lead to.
-        Ok(self.chosen(&course.inputs()?)?.slice(LEAD - 1..LEAD - 1 + course.n_frames()))
+        Ok(self.chosen(&route.inputs()?)?.slice(LEAD - 1..LEAD - 1 + route.n_frames()))
     }
 
-    /// How far inputs of a course are from those that the model was learned from: root mean square over the course of the farthest
+    /// How far inputs of a route are from those that the model was learned from: root mean square over the route of the farthest
     /// column, in deviations; about 1 for what is usual.
     ///
     /// # Errors
-    /// None for a course as it was made.
-    pub fn strangeness(&self, course: &Course) -> Result<f64> {
-        let scaled = self.model.system.scaling().inputs_to_model(&self.inputs_of(course)?)?;
+    /// None for a route as it was made.
+    pub fn strangeness(&self, route: &Route) -> Result<f64> {
+        let scaled = self.model.system.scaling().inputs_to_model(&self.inputs_of(route)?)?;
         let n = scaled.n_time().max(1) as f64;
         let square = |c: usize| scaled.rows().map(|row| row[c] * row[c]).sum::<f64>() / n;
         Ok((0..scaled.width()).map(square).fold(0.0, f64::max).sqrt())

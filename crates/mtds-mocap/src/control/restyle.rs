@@ -1,15 +1,15 @@
 //! A clip in another style: the way, the phase and the body of a character, moved as a code says.
 //!
 //! ```text
-//! BVH ─ clip ─ course ─ scaled to the body that the model knows ─ motion in the style ─ scaled back
+//! BVH ─ clip ─ route ─ scaled to the body that the model knows ─ motion in the style ─ scaled back
 //!                       ─ on the bones of the character ─ feet locked ─ rotations on its own skeleton
 //! ```
 //! Scaling keeps feet where they stand.
 
 use mtds::CodePath;
 
-use super::course::Course;
 use super::motion_model::{MotionModel, too_short};
+use super::route::Route;
 use crate::bvh::{Motion, read};
 use crate::clip::{Clip, ClipSettings};
 use crate::export::{METRES_PER_UNIT, Sliding, foot_sliding, glb, lock_feet, posed};
@@ -85,10 +85,10 @@ impl Character {
     /// # Errors
     /// [`crate::Error::Unusable`] for a clip without a gait; codes that do not fit the model.
     pub fn restyled(&self, model: &MotionModel<'_>, codes: &CodePath) -> Result<Restyled> {
-        let course = Course::of_clip(&self.clip)?;
+        let route = Route::of_clip(&self.clip)?;
         let body = Proportions::of(&self.clip.track);
         let factor = model.leg_m(codes)? / body.leg_m();
-        let large = model.walk(codes, &course.scaled(factor))?.to_track()?;
+        let large = model.walk(codes, &route.scaled(factor))?.to_track()?;
         // Contacts go by speeds and heights of bodies as the model knows them.
         let stands = contacts(&large);
         let positions = large.positions().iter().map(|joint| joint.map(|value| value / factor)).collect();

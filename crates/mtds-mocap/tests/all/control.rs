@@ -8,7 +8,7 @@ use mtds::random::stream;
 use mtds::{CodePath, DataColumns, Model};
 use mtds_mocap::bvh::{read, write};
 use mtds_mocap::clip::{Clip, ClipSettings};
-use mtds_mocap::control::{Character, Course, MotionModel, Pace, Restyled, StyleMix, Way};
+use mtds_mocap::control::{Character, MotionModel, Pace, Restyled, Route, StyleMix, Way};
 use mtds_mocap::features::{FeatureSettings, Features};
 use mtds_mocap::frame::{D_OBS, facing_rad};
 use mtds_mocap::signal::find_floor;
@@ -179,32 +179,32 @@ fn a_character_with_another_up_keeps_its_axes() {
 fn words_lead_a_walk_to_their_end_and_heading() {
     let model = MotionModel::of(walkers()).unwrap();
     let way = Way::parse("walk 4, left 90, walk 3").unwrap();
-    let course = Course::along(&way, Pace::usual(1.2)).unwrap();
-    let track = model.walk(&one(model.code_of("neutral").unwrap()), &course).unwrap().to_track().unwrap();
-    assert_eq!(track.n_frames(), course.n_frames());
+    let route = Route::along(&way, Pace::usual(1.2)).unwrap();
+    let track = model.walk(&one(model.code_of("neutral").unwrap()), &route).unwrap().to_track().unwrap();
+    assert_eq!(track.n_frames(), route.n_frames());
     let [first, last] = [0, track.n_frames() - 1].map(|t| track.at(t, Joint::Hips));
     // Hips sway about the way by some centimetres.
     assert!(first[0].hypot(first[2]) < 0.12, "{first:?}");
     assert!((last[0] - 3.0).hypot(last[2] - 4.0) < 0.15, "{last:?}");
     let facing = *facing_rad(&track, 1.0 / 3.0).last().unwrap();
     assert!((facing - FRAC_PI_2).abs() < 0.2, "{facing}");
-    assert_eq!(model.inputs_of(&course).unwrap().n_time(), track.n_frames());
+    assert_eq!(model.inputs_of(&route).unwrap().n_time(), track.n_frames());
 }
 
 #[test]
 fn a_style_that_changes_along_the_way_is_as_smooth_as_walkers_are() {
     let model = MotionModel::of(walkers()).unwrap();
-    let course = Course::along(&Way::parse("walk 8").unwrap(), Pace::usual(1.1)).unwrap();
+    let route = Route::along(&Way::parse("walk 8").unwrap(), Pace::usual(1.1)).unwrap();
     let codes = ["old", "proud", "0.5*sexy+0.5*old"].map(|text| style(&model, text));
     let [old, proud, _] = codes.clone();
-    let morph = model.walk(&CodePath::new(codes.to_vec()).unwrap(), &course).unwrap().to_track().unwrap();
+    let morph = model.walk(&CodePath::new(codes.to_vec()).unwrap(), &route).unwrap().to_track().unwrap();
     let real = [Style::Old, Style::Proud, Style::Sexy].map(|style| jerk(&walk(style, 240, 15).track));
     let most = real.into_iter().fold(0.0, f64::max);
     eprintln!("jerk of a style that changes {:.1} m/s³, of walkers {real:.1?}", jerk(&morph));
     assert!(jerk(&morph) < 1.5 * most, "{} of {real:?}", jerk(&morph));
     // It begins as the one and is the other halfway.
     let [as_old, as_proud] =
-        [old, proud].map(|code| model.walk(&one(code), &course).unwrap().to_track().unwrap());
+        [old, proud].map(|code| model.walk(&one(code), &route).unwrap().to_track().unwrap());
     let pose = |track: &JointTrack, t: usize| -> Vec<DVec3> {
         let hips = DVec3::from(track.at(t, Joint::Hips));
         track.frame(t).iter().map(|&joint| DVec3::from(joint) - hips).collect()
@@ -216,7 +216,7 @@ fn a_style_that_changes_along_the_way_is_as_smooth_as_walkers_are() {
     let mine = character(Style::Neutral, 200, 20);
     let changing = mine.restyled(&model, &CodePath::new(codes.to_vec()).unwrap()).unwrap();
     assert!(jerk(&changing.track) < 1.5 * jerk(&mine.clip.track).max(most), "{}", jerk(&changing.track));
-    let half = course.n_frames() / 2;
+    let half = route.n_frames() / 2;
     assert!(far(&morph, &as_old, 2) < 0.3 * far(&morph, &as_proud, 2));
     assert!(far(&morph, &as_proud, half) < 0.3 * far(&morph, &as_old, half));
 }
@@ -263,11 +263,11 @@ fn an_example_far_outside_is_known_as_such_and_an_ordinary_one_is_not() {
 }
 
 #[test]
-fn courses_unlike_all_that_was_learned_are_strange() {
+fn routes_unlike_all_that_was_learned_are_strange() {
     let model = MotionModel::of(walkers()).unwrap();
     let strangeness = |speed: f64| {
-        let course = Course::along(&Way::parse("walk 20").unwrap(), Pace::usual(speed)).unwrap();
-        model.strangeness(&course).unwrap()
+        let route = Route::along(&Way::parse("walk 20").unwrap(), Pace::usual(speed)).unwrap();
+        model.strangeness(&route).unwrap()
     };
     assert!(strangeness(1.1) < 2.0 && strangeness(6.0) > 8.0, "{} {}", strangeness(1.1), strangeness(6.0));
     let usual = model.usual_speed().unwrap();

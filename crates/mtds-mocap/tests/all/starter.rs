@@ -13,7 +13,7 @@ use mtds::random::stream;
 use mtds::{CodePath, Model};
 use mtds_mocap::bvh::{read, write};
 use mtds_mocap::clip::ClipSettings;
-use mtds_mocap::control::{Character, Course, MotionModel, Pace, Way};
+use mtds_mocap::control::{Character, MotionModel, Pace, Route, Way};
 use mtds_mocap::export::{foot_sliding, lock_feet, posed};
 use mtds_mocap::files::{bvh_files_below, read_character};
 use mtds_mocap::gait::contacts;
@@ -103,8 +103,8 @@ fn restyled(character: &Character, model: &MotionModel<'_>, style: &str) -> Join
 
 /// A motion along the way of a clip, as an exported file has it.
 fn generated(character: &Character, model: &MotionModel<'_>, style: &str) -> [JointTrack; 2] {
-    let course = Course::of_clip(&character.clip).unwrap();
-    let raw = model.walk(&one(model.code_of(style).unwrap()), &course).unwrap().to_track().unwrap();
+    let route = Route::of_clip(&character.clip).unwrap();
+    let raw = model.walk(&one(model.code_of(style).unwrap()), &route).unwrap().to_track().unwrap();
     let locked = lock_feet(&raw, &contacts(&raw)).unwrap();
     let file = read_back(&write(&posed(&locked).unwrap().motion));
     [raw, file]
@@ -237,9 +237,9 @@ fn quick_enough_for_a_person() {
         let code = motion.example(&other.clip, &mut stream(1, 0)).unwrap().code;
         drop(clip.restyled(&motion, &one(code)).unwrap());
     });
-    let course = Course::along(&Way::straight(100.0), Pace::usual(1.0)).unwrap();
-    let walk = took(&|| drop(motion.walk(&code, &course).unwrap()));
-    let rate = course.n_frames() as f64 / walk;
+    let route = Route::along(&Way::straight(100.0), Pace::usual(1.0)).unwrap();
+    let walk = took(&|| drop(motion.walk(&code, &route).unwrap()));
+    let rate = route.n_frames() as f64 / walk;
     eprintln!("10 s in another style: {by_name:.2} s by name, {by_example:.2} s by example");
     eprintln!("generated: {rate:.0} frames a second");
     assert!(by_name < 3.0 && by_example < 3.0 && rate > 1000.0);

@@ -4,7 +4,7 @@
 use super::{Curve, FitReport, Panel};
 use crate::chart::{Bars, Coverage, Fan, Lines, Morph, Picture, Range, Series, Spacing, Stroke, Words};
 use crate::code_map::ALONG_THE_PATH;
-use crate::page::{Better, Block, Cell, Column, Figure, Group, Page, Section, Table};
+use crate::page::{Better, Block, Cell, Figure, Group, Heading, Page, Section, Table};
 use crate::usage;
 use mtds::evaluate::{ScoreRow, Seen};
 use mtds::{CodeUsage, Explained};
@@ -121,9 +121,9 @@ fn codes(report: &FitReport) -> Option<Section> {
 
 fn usage_table(usage: &CodeUsage) -> Table {
     let columns = vec![
-        Column::names("Dimension"),
-        Column::score("KL, nats", Better::Neither, 3),
-        Column::score("variance of means", Better::Neither, 3),
+        Heading::names("Dimension"),
+        Heading::score("KL, nats", Better::Neither, 3),
+        Heading::score("variance of means", Better::Neither, 3),
     ];
     let row = |(d, (kl, variance)): (usize, (f64, f64))| {
         vec![Cell::Text(format!("z{}", d + 1)), Cell::Number(kl), Cell::Number(variance)]
@@ -144,9 +144,9 @@ fn usage_table(usage: &CodeUsage) -> Table {
 
 fn explained_table(report: &FitReport) -> Table {
     let d_code = report.explained.first().map_or(0, |row| row.alone.len());
-    let mut columns = vec![Column::names("Output"), Column::score("with the code", Better::Neither, 0)];
-    columns.push(Column::score("without", Better::Neither, 0));
-    columns.extend((1..=d_code).map(|d| Column::score(format!("z{d} alone"), Better::Neither, 0)));
+    let mut columns = vec![Heading::names("Output"), Heading::score("with the code", Better::Neither, 0)];
+    columns.push(Heading::score("without", Better::Neither, 0));
+    columns.extend((1..=d_code).map(|d| Heading::score(format!("z{d} alone"), Better::Neither, 0)));
     let row = |row: &Explained| {
         let mut cells = vec![Cell::Text(row.output.clone())];
         let shares = [row.with_code, row.without_code].into_iter().chain(row.alone.iter().copied());
@@ -210,13 +210,13 @@ fn scores(report: &FitReport) -> Option<Section> {
         return None;
     }
     let columns = vec![
-        Column::names("Method"),
-        Column::score("RMSE", Better::Lower, 3),
-        Column::score("NLL", Better::Lower, 2),
-        Column::score("CRPS", Better::Lower, 3),
-        Column::score("in 50 %", Better::Near(50.0), 0),
-        Column::score("in 80 %", Better::Near(80.0), 0),
-        Column::score("in 95 %", Better::Near(95.0), 0),
+        Heading::names("Method"),
+        Heading::score("RMSE", Better::Lower, 3),
+        Heading::score("NLL", Better::Lower, 2),
+        Heading::score("CRPS", Better::Lower, 3),
+        Heading::score("in 50 %", Better::Near(50.0), 0),
+        Heading::score("in 80 %", Better::Near(80.0), 0),
+        Heading::score("in 95 %", Better::Near(95.0), 0),
     ];
     let mut seen: Vec<Seen> = report.scores.iter().map(|row| row.seen).collect();
     seen.dedup();

@@ -7,7 +7,7 @@ mod figure;
 mod table;
 
 pub use figure::Figure;
-pub use table::{Better, Cell, Column, Group, Table};
+pub use table::{Better, Cell, Group, Heading, Table};
 
 use crate::markup::Element;
 

@@ -9,14 +9,14 @@ pub struct Table {
     /// What the numbers are.
     pub caption: String,
     /// The columns; the first names the row.
-    pub columns: Vec<Column>,
+    pub columns: Vec<Heading>,
     /// Groups of rows; values are compared within a group.
     pub groups: Vec<Group>,
 }
 
 /// A column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub struct Heading {
     /// Heading.
     pub heading: String,
     /// Which value is best.
@@ -72,7 +72,7 @@ impl Cell {
         }
     }
 
-    fn element(&self, column: &Column) -> Element {
+    fn element(&self, column: &Heading) -> Element {
         match self {
             Cell::Text(text) => Element::new("th").set("scope", "row").text(text),
             Cell::Words(words) => Element::new("td").class("words").text(words),
@@ -81,7 +81,7 @@ impl Cell {
         }
     }
 
-    fn number(&self, column: &Column) -> Element {
+    fn number(&self, column: &Heading) -> Element {
         let cell = Element::new("td");
         let Some(value) = self.value() else {
             return cell.class("missing").text("–");
@@ -98,7 +98,7 @@ impl Cell {
     }
 }
 
-impl Column {
+impl Heading {
     /// A column of names.
     pub fn names(heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), better: Better::Neither, decimals: 0 }
@@ -180,9 +180,9 @@ mod tests {
 
     fn table(rows: Vec<Vec<Cell>>) -> String {
         let columns = vec![
-            Column::names("method"),
-            Column::score("error", Better::Lower, 2),
-            Column::score("inside", Better::Near(0.8), 2),
+            Heading::names("method"),
+            Heading::score("error", Better::Lower, 2),
+            Heading::score("inside", Better::Near(0.8), 2),
         ];
         let groups = vec![Group { label: String::new(), rows }];
         Table { caption: "scores".into(), columns, groups }.element().render()

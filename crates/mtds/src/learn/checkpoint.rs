@@ -48,7 +48,7 @@ pub struct Checkpoint {
 
 /// What is not an array.
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct TrainerState {
     version: u32,
     step: u64,
     plan: TrainingPlan,
@@ -167,8 +167,8 @@ impl Checkpoint {
         Ok(())
     }
 
-    fn record(&self) -> Record {
-        Record {
+    fn record(&self) -> TrainerState {
+        TrainerState {
             version: VERSION,
             step: self.step,
             plan: self.plan.clone(),
@@ -214,7 +214,7 @@ fn broken(why: impl Into<String>) -> Error {
 }
 
 /// The arrays, still as bytes, and all the rest.
-fn open(bytes: &[u8]) -> Result<(SafeTensors<'_>, Record)> {
+fn open(bytes: &[u8]) -> Result<(SafeTensors<'_>, TrainerState)> {
     let not_an_archive =
         |error| broken(format!("not a checkpoint, or cut short ({error}); use an earlier one"));
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(not_an_archive)?;
@@ -225,7 +225,7 @@ fn open(bytes: &[u8]) -> Result<(SafeTensors<'_>, Record)> {
     Ok((archive, read_record(text)?))
 }
 
-fn read_record(text: &str) -> Result<Record> {
+fn read_record(text: &str) -> Result<TrainerState> {
     let unreadable = |error: serde_json::Error| broken(format!("metadata `{METADATA_KEY}`: {error}"));
     let VersionOnly { version } = serde_json::from_str(text).map_err(unreadable)?;
     if version != VERSION {

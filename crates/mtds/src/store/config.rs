@@ -19,7 +19,7 @@ use crate::workflow::FitRecord;
 /// The fields in the order of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Record<A> {
+struct ConfigFile<A> {
     schema_version: u64,
     base: String,
     provenance: Provenance,
@@ -116,9 +116,9 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn record(model: &Model) -> Record<&Architecture> {
+fn record(model: &Model) -> ConfigFile<&Architecture> {
     let member = |member: &Member| MemberRecord { id: member.id.clone(), label: member.label.clone() };
-    Record {
+    ConfigFile {
         schema_version: SCHEMA_VERSION,
         base: model.system.base().kind().to_owned(),
         provenance: model.provenance.clone(),
@@ -151,13 +151,13 @@ fn companion(of: &Companion) -> CompanionRecord<&Architecture> {
 /// Reads and checks; every error is an [`Error::Store`](crate::Error::Store).
 pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
     let file = present_version(parse(bytes)?)?;
-    let Record { base, architecture, .. } = &understand::<Record<Value>>(&file)?;
+    let ConfigFile { base, architecture, .. } = &understand::<ConfigFile<Value>>(&file)?;
     let stored: StoredArchitecture = understand(architecture)?;
     let architecture = read_architecture(base, stored, kinds)?;
-    let record: Record<Value> = understand(&file)?;
+    let record: ConfigFile<Value> = understand(&file)?;
     let companions = record.companions.into_iter().map(|of| read_companion(of, kinds));
     let companions = companions.collect::<Result<Vec<_>>>()?;
-    let again = Record {
+    let again = ConfigFile {
         architecture: &architecture,
         schema_version: record.schema_version,
         base: record.base,
@@ -175,7 +175,7 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
         members: record.members,
     };
     check_understood(&file, &again)?;
-    let Record {
+    let ConfigFile {
         scaling,
         prior,
         online,

@@ -20,7 +20,7 @@ const METADATA_KEY: &str = "mtds-inference";
 
 /// What is not an array.
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct NetworkFile {
     version: u64,
     network: InferenceNetwork,
     fingerprint: String,
@@ -40,7 +40,7 @@ struct VersionOnly {
 pub(super) fn write(network: &LearnedNetwork, provenance: &Provenance) -> Result<Vec<u8>> {
     let architecture = *network.network();
     check_sizes(&architecture)?;
-    let record = Record {
+    let record = NetworkFile {
         version: VERSION,
         network: architecture,
         fingerprint: provenance.fingerprint.clone(),
@@ -77,7 +77,7 @@ pub(super) fn read(bytes: &[u8], bundle: &Model) -> Result<LearnedNetwork> {
         .map_err(|error| broken(NETWORK_FILE, format!("{error}; {RESTORE}")))
 }
 
-fn read_record(bytes: &[u8]) -> Result<Record> {
+fn read_record(bytes: &[u8]) -> Result<NetworkFile> {
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| {
         broken(NETWORK_FILE, format!("not a safetensors archive, or cut short ({error}); {RESTORE}"))
     })?;
@@ -109,7 +109,7 @@ fn check_sizes(network: &InferenceNetwork) -> Result<()> {
     Ok(())
 }
 
-fn check_model(record: &Record, bundle: &Model) -> Result<()> {
+fn check_model(record: &NetworkFile, bundle: &Model) -> Result<()> {
     let (base, provenance) = (bundle.system.base(), &bundle.provenance);
     let [(_, d_obs), (_, d_input), _, (_, d_code)] = record.network.sizes();
     let fits = (d_obs, d_input, d_code) == (base.d_obs(), bundle.system.d_input(), bundle.system.d_code());

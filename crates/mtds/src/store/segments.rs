@@ -22,7 +22,7 @@ const STD_DEV: &str = "codes.std_dev";
 /// What is not an array.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Record {
+struct SegmentsFile {
     version: u64,
     segments: Vec<(String, usize, usize)>,
 }
@@ -34,7 +34,7 @@ struct Record {
 pub(super) fn write(segments: &[SegmentCode], d_code: usize) -> Result<Vec<u8>> {
     check(segments, d_code)?;
     let place = |of: &SegmentCode| (of.member.clone(), of.start, of.n_time);
-    let record = Record { version: VERSION, segments: segments.iter().map(place).collect() };
+    let record = SegmentsFile { version: VERSION, segments: segments.iter().map(place).collect() };
     let unwritten = |error: String| broken(SEGMENTS_FILE, format!("cannot be written: {error}"));
     let text = serde_json::to_string(&record).map_err(|error| unwritten(error.to_string()))?;
     let array = |name: &str, of: fn(&SegmentCode) -> &[f64]| {
@@ -70,7 +70,7 @@ pub(super) fn read(bytes: &[u8], d_code: usize) -> Result<Vec<SegmentCode>> {
     Ok(segments)
 }
 
-fn read_record(bytes: &[u8]) -> Result<Record> {
+fn read_record(bytes: &[u8]) -> Result<SegmentsFile> {
     let refused = |why: String| broken(SEGMENTS_FILE, format!("{why}; {RESTORE}"));
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| refused(error.to_string()))?;
     let text = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));

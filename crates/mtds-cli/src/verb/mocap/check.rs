@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::Args;
 use mtds_mocap::clip::ClipSettings;
 use mtds_mocap::export::Loss;
-use mtds_report::page::{Block, Cell, Column, Figure, Group, Page, Section, Table};
+use mtds_report::page::{Block, Cell, Figure, Group, Heading, Page, Section, Table};
 use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ fn found(takes: &Takes, findings: &Findings, worst: &Loss) -> Section {
     let table = Table {
         caption: "What had to be noticed, in how many files, and in how many of them a person should look."
             .into(),
-        columns: ["found", "files", "look", "for example"].map(Column::names).to_vec(),
+        columns: ["found", "files", "look", "for example"].map(Heading::names).to_vec(),
         groups: vec![Group { label: String::new(), rows: findings.traps.iter().map(row).collect() }],
     };
     let explanation = "Files differ in how they are written, in units, axes, rates and bodies; each difference is dealt with, and named here.";

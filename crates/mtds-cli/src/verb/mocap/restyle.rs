@@ -13,7 +13,7 @@ use clap::Args;
 use mtds::{CodePath, Model};
 use mtds_mocap::bvh;
 use mtds_mocap::clip::ClipSettings;
-use mtds_mocap::control::{Course, Restyled, StyleMix};
+use mtds_mocap::control::{Restyled, Route, StyleMix};
 use mtds_mocap::export::{animated_png, montage_png};
 use mtds_mocap::files::read_character;
 use mtds_mocap::starter;
@@ -90,9 +90,9 @@ impl Restyle {
         let codes = codes.collect::<Result<Vec<_>>>()?;
         let path = CodePath::new(codes.clone())?;
         let made = character.restyled(&model, &path).map_err(|error| in_file(&self.clip, error))?;
-        let course = Course::of_clip(&character.clip)?.scaled(made.factor);
+        let route = Route::of_clip(&character.clip)?.scaled(made.factor);
         let name = self.clip.display().to_string();
-        let strangeness = say_strange(&model, &course, &name, &self.common)?;
+        let strangeness = say_strange(&model, &route, &name, &self.common)?;
         let files = self.write(&made)?;
         let document = || {
             json!({

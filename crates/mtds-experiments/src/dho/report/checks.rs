@@ -9,7 +9,7 @@ use super::DhoReport;
 use super::names::{full_name, label, model_name, shown_sizes};
 use crate::dho::published::{self, Subject};
 use mtds_report::chart::scale::short_number;
-use mtds_report::page::{Better, Block, Cell, Column, Group, Table};
+use mtds_report::page::{Better, Block, Cell, Group, Heading, Table};
 
 /// Level of the tests, the paper's.
 const LEVEL: f64 = 0.05;
@@ -38,10 +38,11 @@ pub(super) fn significance(report: &DhoReport<'_>) -> Block {
     })
 }
 
-fn significance_columns() -> Vec<Column> {
-    let number = |heading: &str| Column::score(heading, Better::Neither, 3);
-    let mut columns = vec![Column::names(""), Column::names("t"), number("difference")];
-    columns.extend(["Welch", "U-test", "Welch, seq.", "U-test, seq.", "verdict", "paper"].map(Column::names));
+fn significance_columns() -> Vec<Heading> {
+    let number = |heading: &str| Heading::score(heading, Better::Neither, 3);
+    let mut columns = vec![Heading::names(""), Heading::names("t"), number("difference")];
+    columns
+        .extend(["Welch", "U-test", "Welch, seq.", "U-test, seq.", "verdict", "paper"].map(Heading::names));
     columns
 }
 
@@ -126,12 +127,12 @@ pub(super) fn findings(report: &DhoReport<'_>) -> Block {
                   two."
             .into(),
         columns: vec![
-            Column::names("Model"),
-            Column::names("score"),
-            Column::names("t"),
-            Column::score("excess", Better::Neither, 4),
-            Column::score("Monte-Carlo error", Better::Neither, 4),
-            Column::score("excess in standard errors", Better::Neither, 1),
+            Heading::names("Model"),
+            Heading::names("score"),
+            Heading::names("t"),
+            Heading::score("excess", Better::Neither, 4),
+            Heading::score("Monte-Carlo error", Better::Neither, 4),
+            Heading::score("excess in standard errors", Better::Neither, 1),
         ],
         groups: vec![Group {
             label: String::new(),

@@ -11,7 +11,7 @@ use crate::dho::{CellKind, EvidenceGap, Recipe};
 use super::DhoReport;
 use super::names::{label, recipe_colour};
 use mtds_report::chart::{BoxGroup, Boxes, Picture, Range, Reference, Words, Zone};
-use mtds_report::page::{Better, Block, Cell, Column, Figure, Group, Section, Table};
+use mtds_report::page::{Better, Block, Cell, Figure, Group, Heading, Section, Table};
 
 /// Upper ends of the bands, in nats, and what they are called.
 const BANDS: [(f64, &str); 4] = [
@@ -107,8 +107,8 @@ fn zones(shown: Range) -> Vec<Zone> {
 }
 
 fn table(report: &DhoReport<'_>) -> Table {
-    let columns = std::iter::once(Column::names("Training sequences N"))
-        .chain(report.recipes.iter().map(|recipe| Column::score(label(*recipe), Better::Neither, 2)));
+    let columns = std::iter::once(Heading::names("Training sequences N"))
+        .chain(report.recipes.iter().map(|recipe| Heading::score(label(*recipe), Better::Neither, 2)));
     let row = |n: &usize| {
         let cell = |&recipe: &Recipe| match gap_of(report, recipe, *n) {
             Some(gap) => Cell::Estimate(gap.gap.mean, gap.gap.std_error.unwrap_or(f64::NAN)),

@@ -6,7 +6,7 @@ use mtds::evaluate::{Estimate, ScoreRow};
 use super::DhoReport;
 use super::names::{full_name, label, shown_sizes, subject_name};
 use crate::dho::published::{self, SOURCE, Subject};
-use mtds_report::page::{Better, Cell, Column, Group, Table};
+use mtds_report::page::{Better, Cell, Group, Heading, Table};
 
 /// RMSE and NLL: published, made here by every recipe, and exact.
 pub(super) fn against_the_paper(report: &DhoReport<'_>) -> Table {
@@ -46,11 +46,11 @@ fn subject_group(report: &DhoReport<'_>, subject: Subject) -> Group {
     Group { label: subject_name(subject, report.protocol), rows }
 }
 
-fn score_columns(report: &DhoReport<'_>, rmse_decimals: usize, nll_decimals: usize) -> Vec<Column> {
+fn score_columns(report: &DhoReport<'_>, rmse_decimals: usize, nll_decimals: usize) -> Vec<Heading> {
     let seen = || report.protocol.seen.iter();
-    let rmse = seen().map(|t| Column::score(format!("RMSE, t = {t}"), Better::Lower, rmse_decimals));
-    let nll = seen().map(|t| Column::score(format!("NLL, t = {t}"), Better::Lower, nll_decimals));
-    std::iter::once(Column::names("Model")).chain(rmse).chain(nll).collect()
+    let rmse = seen().map(|t| Heading::score(format!("RMSE, t = {t}"), Better::Lower, rmse_decimals));
+    let nll = seen().map(|t| Heading::score(format!("NLL, t = {t}"), Better::Lower, nll_decimals));
+    std::iter::once(Heading::names("Model")).chain(rmse).chain(nll).collect()
 }
 
 fn score_cells(report: &DhoReport<'_>, label: &str, kind: &CellKind) -> Vec<Cell> {
@@ -101,11 +101,11 @@ pub(super) fn calibration(report: &DhoReport<'_>) -> Table {
                   paper has none of these. The best learned model in bold."
             .into(),
         columns: vec![
-            Column::names("Model"),
-            Column::score("in 50\u{a0}%", Better::Near(50.0), 1),
-            Column::score("in 80\u{a0}%", Better::Near(80.0), 1),
-            Column::score("in 95\u{a0}%", Better::Near(95.0), 1),
-            Column::score("CRPS", Better::Lower, 4),
+            Heading::names("Model"),
+            Heading::score("in 50\u{a0}%", Better::Near(50.0), 1),
+            Heading::score("in 80\u{a0}%", Better::Near(80.0), 1),
+            Heading::score("in 95\u{a0}%", Better::Near(95.0), 1),
+            Heading::score("CRPS", Better::Lower, 4),
         ],
         groups: groups.filter(|group| !group.rows.is_empty()).collect(),
     }

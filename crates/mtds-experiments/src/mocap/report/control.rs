@@ -3,7 +3,7 @@
 use mtds::Signal;
 use mtds_report::chart::scatter::{Point, Scatter};
 use mtds_report::chart::{Picture, Words};
-use mtds_report::page::{Better, Block, Cell, Column, Figure, Group, Section, Table};
+use mtds_report::page::{Better, Block, Cell, Figure, Group, Heading, Section, Table};
 
 use super::summary::transferred;
 use crate::mocap::Outcome;
@@ -36,7 +36,7 @@ pub(super) fn transfer(outcome: &Outcome<'_>) -> Section {
         caption: "What the classifier can do: share of recorded segments of unseen clips whose style it tells. Where it fails on \
                   these, its scores of generated motions carry little."
             .into(),
-        columns: vec![Column::names("Style"), Column::score("recognised", Better::Neither, 2)],
+        columns: vec![Heading::names("Style"), Heading::score("recognised", Better::Neither, 2)],
         groups: vec![Group { label: String::new(), rows: told.collect() }],
     }));
     type Of = fn(&Transfer) -> &Vec<Vec<Option<f64>>>;
@@ -64,12 +64,12 @@ fn matrix(transfers: &[Transfer], caption: &str, of: fn(&Transfer) -> &Vec<Vec<O
         let cells = (0..styles.len()).map(|source| Cell::Number(score(target, source)));
         std::iter::once(Cell::Text(format!("to {}", styles[target]))).chain(cells).collect()
     };
-    let headings = styles.iter().map(|style| Column::score(style.clone(), Better::Neither, 2));
+    let headings = styles.iter().map(|style| Heading::score(style.clone(), Better::Neither, 2));
     Table {
         caption: format!(
             "{caption}: P(target), means over repetitions. Columns: source; on the diagonal there is no transfer."
         ),
-        columns: std::iter::once(Column::names("")).chain(headings).collect(),
+        columns: std::iter::once(Heading::names("")).chain(headings).collect(),
         groups: vec![Group { label: String::new(), rows: (0..styles.len()).map(row).collect() }],
     }
 }

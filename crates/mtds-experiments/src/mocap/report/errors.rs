@@ -1,7 +1,7 @@
 //! Experiments 1 and 2 on the page: tables, curves over time and shares, styles one by one, tests of pairs.
 
 use mtds_report::chart::{Lines, Range, Series, Spacing, Stroke, Words};
-use mtds_report::page::{Better, Block, Cell, Column, Figure, Group, Section, Table};
+use mtds_report::page::{Better, Block, Cell, Figure, Group, Heading, Section, Table};
 
 use super::names::{DRAWN, DRAWN_BY_SHARE, label, share};
 use crate::mocap::Outcome;
@@ -163,14 +163,14 @@ fn tests(assembly: &Assembly, kind: Kind, places: &[(usize, String)]) -> Table {
         });
         Group { label: format!("at {heading}"), rows: rows.collect() }
     };
-    let number = |heading: &str, decimals: usize| Column::score(heading, Better::Neither, decimals);
+    let number = |heading: &str, decimals: usize| Heading::score(heading, Better::Neither, decimals);
     Table {
         caption: "Paired t-tests, two-sided, of errors averaged over repetitions. Pairs of styles are few and as independent as \
                   their performers; pairs of starts are many, but those of a style share clips and a learned model, so that \
                   their p is too small. Below 0 the MTDS is better."
             .into(),
         columns: vec![
-            Column::names("Pair"),
+            Heading::names("Pair"),
             number("difference, %", 0),
             number("difference", 3),
             number("styles", 0),
@@ -199,7 +199,7 @@ fn published(kind: Kind, headings: [&str; 6]) -> Table {
     }
 }
 
-fn columns(first: &str, places: &[(usize, String)], decimals: usize) -> Vec<Column> {
-    let scores = places.iter().map(|(_, heading)| Column::score(heading.clone(), Better::Lower, decimals));
-    std::iter::once(Column::names(first)).chain(scores).collect()
+fn columns(first: &str, places: &[(usize, String)], decimals: usize) -> Vec<Heading> {
+    let scores = places.iter().map(|(_, heading)| Heading::score(heading.clone(), Better::Lower, decimals));
+    std::iter::once(Heading::names(first)).chain(scores).collect()
 }

@@ -15,7 +15,7 @@ pub(super) const MAGIC: &[u8] = b"mtds course 1\n";
 
 /// What is not the trainer.
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct CourseState {
     stage: Stage,
     finished: Vec<StageRecord>,
     trainer: bool,
@@ -27,8 +27,11 @@ impl CourseCheckpoint {
     /// # Errors
     /// As [`Checkpoint::to_bytes`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let record =
-            Record { stage: self.stage, finished: self.finished.clone(), trainer: self.trainer.is_some() };
+        let record = CourseState {
+            stage: self.stage,
+            finished: self.finished.clone(),
+            trainer: self.trainer.is_some(),
+        };
         let text = serde_json::to_vec(&record).map_err(|error| broken(error.to_string()))?;
         let mut bytes = MAGIC.to_vec();
         bytes.extend((text.len() as u64).to_le_bytes());
@@ -50,7 +53,7 @@ impl CourseCheckpoint {
         let (length, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| short())?;
         let (text, rest) = rest.split_at_checked(length).ok_or_else(short)?;
-        let record: Record = serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
+        let record: CourseState = serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
         let trainer = if record.trainer { Some(Checkpoint::from_bytes(rest)?) } else { None };
         Ok(Self { stage: record.stage, finished: record.finished, trainer })
     }

@@ -1,4 +1,4 @@
-//! A course: where a body is to be and at which phase of its gait, in every frame, with some before and some ahead.
+//! A route: where a body is to be and at which phase of its gait, in every frame, with some before and some ahead.
 //!
 //! ```text
 //! frames      −LEAD … −1        before the beginning, straight on backwards, where a model finds its state
@@ -31,7 +31,7 @@ const CONTROL_STRIDES: f64 = 0.5;
 const STEPS: [f64; 2] = [2.16, 0.57];
 /// Height of a body, in metres.
 const HEIGHT: f64 = 1.75;
-/// Most frames of a course: an hour.
+/// Most frames of a route: an hour.
 const MOST_FRAMES: f64 = 3600.0 * FPS;
 /// Speeds and steps a second that somebody can mean.
 const SPEEDS: [f64; 2] = [0.05, 15.0];
@@ -70,7 +70,7 @@ impl Pace {
 
 /// Where a body is to be, and at which phase of its gait.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Course {
+pub struct Route {
     /// Places in every frame from `−LEAD` to `n_frames + HORIZON`, exclusive.
     path: Vec<Placement>,
     /// Phase in every frame from `−LEAD` to `n_frames`, exclusive.
@@ -81,8 +81,8 @@ pub struct Course {
     start: Option<Placement>,
 }
 
-impl Course {
-    /// The course of a clip: its own smooth path and phase, from where its hips begin.
+impl Route {
+    /// The route of a clip: its own smooth path and phase, from where its hips begin.
     ///
     /// # Errors
     /// [`Error::Unusable`] for a clip without a gait.
@@ -159,7 +159,7 @@ impl Course {
         Self { start: Some(start), ..self }
     }
 
-    /// The course of a body that is `factor` times as large.
+    /// The route of a body that is `factor` times as large.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let scaled = |place: &Placement| Placement { x: factor * place.x, z: factor * place.z, ..*place };
@@ -191,7 +191,7 @@ impl Course {
     /// Where the body is to be in frame `t` of the motion, and which way it faces.
     ///
     /// # Panics
-    /// Beyond [`Course::n_frames`] and a second.
+    /// Beyond [`Route::n_frames`] and a second.
     #[must_use]
     pub fn place(&self, t: usize) -> Placement {
         self.path[LEAD + t]
@@ -232,21 +232,21 @@ mod tests {
     #[test]
     fn words_reach_their_end_at_their_pace() {
         let way = Way::parse("walk 4, left 90, walk 3").unwrap();
-        let course = Course::along(&way, Pace { speed: 1.2, steps_per_second: 1.8 }).unwrap();
-        let (first, last) = (course.place(0), course.place(course.n_frames() - 1));
+        let route = Route::along(&way, Pace { speed: 1.2, steps_per_second: 1.8 }).unwrap();
+        let (first, last) = (route.place(0), route.place(route.n_frames() - 1));
         assert!(first.x.hypot(first.z) < 1e-9 && first.facing_rad.abs() < 1e-9);
         assert!(
             (last.x - 3.0).hypot(last.z - 4.0) < 1e-6 && (last.facing_rad - FRAC_PI_2).abs() < 1e-6,
             "{last:?}"
         );
-        assert_eq!(course.n_frames(), 176);
+        assert_eq!(route.n_frames(), 176);
         // Corners are cut, so the way is a little shorter.
-        assert!((1.1..1.2).contains(&course.mean_speed()), "{}", course.mean_speed());
-        let cycles = (course.phase_rad[course.phase_rad.len() - 1] - course.phase_rad[LEAD]) / TAU;
+        assert!((1.1..1.2).contains(&route.mean_speed()), "{}", route.mean_speed());
+        let cycles = (route.phase_rad[route.phase_rad.len() - 1] - route.phase_rad[LEAD]) / TAU;
         assert!((cycles - 0.9 * 7.0 / 1.2).abs() < 0.02, "{cycles}");
         // Nobody spins: 150 degrees a second at most.
-        let turning = |t: usize| (course.place(t + 1).facing_rad - course.place(t).facing_rad).abs() * FPS;
-        assert!((0..course.n_frames() - 1).map(turning).fold(0.0, f64::max) < 2.6);
+        let turning = |t: usize| (route.place(t + 1).facing_rad - route.place(t).facing_rad).abs() * FPS;
+        assert!((0..route.n_frames() - 1).map(turning).fold(0.0, f64::max) < 2.6);
     }
 
     #[test]
@@ -264,9 +264,9 @@ mod tests {
             Pace { speed: f64::NAN, steps_per_second: 1.8 },
             Pace { speed: 1.0, steps_per_second: 40.0 },
         ] {
-            assert!(matches!(Course::along(&way, pace), Err(Error::Setting { .. })), "{pace:?}");
+            assert!(matches!(Route::along(&way, pace), Err(Error::Setting { .. })), "{pace:?}");
         }
         let far = Way::parse("walk 9000").unwrap();
-        assert!(Course::along(&far, Pace::usual(0.5)).unwrap_err().to_string().contains("minutes"));
+        assert!(Route::along(&far, Pace::usual(0.5)).unwrap_err().to_string().contains("minutes"));
     }
 }
