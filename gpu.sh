@@ -1,5 +1,5 @@
 #!/bin/sh
-# Everything that needs a graphics card: tests of its kernels and of learning on it, then a training step beside PyTorch's.
+# Everything that needs a graphics card: tests of its kernels and of learning on it, then training steps beside PyTorch's.
 set -eu
 unset CDPATH
 cd "$(dirname "$0")"
@@ -8,8 +8,9 @@ usage() {
     cat <<'TEXT'
 usage: ./gpu.sh [--no-peers]
 
-Runs the tests of kernels and of learning on an NVIDIA card, and times a training step with exact and with tf32 products beside PyTorch's
-CUDA graph; writes results/bench-card-exact.json and results/bench-card-tf32.json. Needs a driver, CUDA's NVRTC where the loader finds it
+Runs the tests of kernels and of learning on an NVIDIA card, and times training steps beside PyTorch's CUDA graphs: of layered networks with
+exact and with tf32 products, and of linear systems; writes results/bench-card-exact.json, results/bench-card-tf32.json and
+results/bench-card-linear.json. Needs a driver, CUDA's NVRTC where the loader finds it
 (LD_LIBRARY_PATH), and PyTorch with CUDA in the Python that PYTHON names (python3 unless set); --no-peers does without PyTorch.
 TEXT
 }
@@ -27,8 +28,10 @@ target=${CARGO_TARGET_DIR:-target}/release
 "$target/mtds" devices
 "$target/mtds" devices --json | grep -q '"trouble": null' || { echo 'gpu.sh: no card that can be used' >&2; exit 1; }
 cargo test --release -p mtds-cuda -- --nocapture
-cargo test --release -p mtds --test all cuda:: -- --nocapture
+cargo test --release -p mtds --test all cuda -- --nocapture
 for products in exact tf32; do
     # shellcheck disable=SC2086 # words of an option and its value
     "$target/mtds-bench" --device cuda --products "$products" --only w1 --threads 2 $peers --json "results/bench-card-$products.json"
 done
+# shellcheck disable=SC2086
+"$target/mtds-bench" --device cuda --only w2 --threads 2 $peers --json results/bench-card-linear.json

@@ -12,17 +12,18 @@ THREADS = protocol.limit_threads(__doc__)
 import torch  # noqa: E402  after the limits on threads
 
 import torch_w1  # noqa: E402
+import torch_w2  # noqa: E402
 
 
-class GraphStep(torch_w1.TrainingStep):
-    """The training step, recorded once and replayed."""
+class Recorded:
+    """A training step that is recorded once and replayed."""
 
     device = "cuda"
     graph = None
 
-    def restart(self, size):
+    def restart(self, *size):
         self.graph = None
-        super().restart(size)
+        super().restart(*size)
 
     def round(self, request=None):
         if self.graph is None:
@@ -43,6 +44,14 @@ class GraphStep(torch_w1.TrainingStep):
             self.adam.step()
 
 
+class LayeredStep(Recorded, torch_w1.TrainingStep):
+    """W1."""
+
+
+class OscillatorStep(Recorded, torch_w2.TrainingStep):
+    """W2; the search for resampled codes is part of the graph."""
+
+
 if __name__ == "__main__":
     torch.set_num_threads(THREADS)
     rounded = PRODUCTS == "tf32"
@@ -50,4 +59,4 @@ if __name__ == "__main__":
     torch.backends.cudnn.allow_tf32 = rounded
     version = torch.__version__.split("+")[0]
     name = f"torch {version} CUDA graph, {'tf32' if rounded else 'f32'}, {torch.cuda.get_device_name()}"
-    protocol.serve(name, THREADS, {"w1": GraphStep()})
+    protocol.serve(name, THREADS, {"w1": LayeredStep(), "w2": OscillatorStep()})

@@ -8,16 +8,19 @@ import inputs
 class TrainingStep:
     """The peer that the ratios refer to."""
 
+    device = "cpu"
+
     def __init__(self):
-        data = {name: torch.from_numpy(a) for name, a in inputs.w2_data().items()}
+        data = {name: torch.from_numpy(a).to(self.device) for name, a in inputs.w2_data().items()}
         self.codes, self.outputs, self.uniforms = data["codes"], data["outputs"], data["uniforms"]
-        self.basis, self.identity = torch.from_numpy(inputs.skew_basis()), torch.eye(4)
+        self.basis, self.identity = torch.from_numpy(inputs.skew_basis()).to(self.device), torch.eye(4, device=self.device)
         self.restart()
 
     def restart(self):
         """Back to step 0."""
-        self.parameters = {n: torch.from_numpy(a).requires_grad_(True) for n, a in inputs.w2_parameters().items()}
-        self.adam = torch.optim.Adam(self.parameters.values(), lr=inputs.LEARNING_RATE, foreach=True)
+        start = {name: torch.from_numpy(a).to(self.device) for name, a in inputs.w2_parameters().items()}
+        self.parameters = {name: values.requires_grad_(True) for name, values in start.items()}
+        self.adam = torch.optim.Adam(self.parameters.values(), lr=inputs.LEARNING_RATE, foreach=True, capturable=self.device == "cuda")
 
     def warm_up(self):
         for _ in range(3):

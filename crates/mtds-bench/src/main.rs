@@ -14,7 +14,7 @@ use mtds_bench::peer::Peer;
 use mtds_bench::problem::AdaisProblem;
 use mtds_bench::protocol::Request;
 use mtds_bench::report::{self, Note, Report, Row, Settings};
-use mtds_bench::work::{Work, WorkSettings, own_works, stl, w1};
+use mtds_bench::work::{Work, WorkSettings, own_works, stl, w1, w2};
 use mtds_bench::{Error, Result, inputs, w1_inputs};
 
 /// The peers, each with its worker `<name>_worker.py`.
@@ -26,7 +26,7 @@ const SAMPLERS: &[&str] = &["numpyro"];
 const NEVER_STOP: f64 = 2.0;
 /// What `--only` takes.
 const NAMES: [&str; 8] =
-    [w1::NAME, w1::Generate::NAME, w1::ALL_SIZES, "w2", "adais-all", "adais-early", "tracked", stl::NAME];
+    [w1::NAME, w1::Generate::NAME, w1::ALL_SIZES, w2::NAME, "adais-all", "adais-early", "tracked", stl::NAME];
 /// Compilation by a peer on a busy machine takes minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -56,7 +56,7 @@ struct Arguments {
     /// The step at which the update of the posterior is timed
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(10..=80))]
     at: u16,
-    /// Where w1 and w1-sizes are computed, the only works then: cpu, or the first graphics card
+    /// Where w1, w1-sizes and w2 are computed, the only works then: cpu, or the first graphics card
     #[arg(long, default_value = "cpu", value_parser = ["cpu", "cuda"])]
     device: String,
     /// Products on the card: exact (as f32) or tf32, of ours and of the peer
@@ -91,6 +91,11 @@ impl Assignment {
 
     fn is_size(&self) -> bool {
         w1::SIZES.iter().any(|(name, _)| *name == self.name)
+    }
+
+    /// Whether a graphics card does it: steps of learning.
+    fn runs_on_card(&self) -> bool {
+        [w1::NAME, w2::NAME].contains(&self.name) || self.is_size()
     }
 
     fn is_wanted(&self, only: &[String]) -> bool {
@@ -135,7 +140,7 @@ fn measure_all(arguments: &Arguments, settings: &WorkSettings) -> Result<Report>
     let mut assignments = assignments(settings, &problem);
     assignments.retain(|assignment| assignment.is_wanted(&arguments.only));
     if settings.card.is_some() {
-        assignments.retain(|assignment| assignment.name == w1::NAME || assignment.is_size());
+        assignments.retain(Assignment::runs_on_card);
         assignments.iter_mut().for_each(|assignment| assignment.peers = ON_CARD);
     }
     let mut peers = start_peers(arguments, &assignments)?;
@@ -242,11 +247,21 @@ fn assignments(settings: &WorkSettings, problem: &Path) -> Vec<Assignment> {
         request: Request::new(w1::NAME).with("hidden", size.hidden).with("batch", size.batch),
         golden: None,
     };
-    let (w1, w2) = (w1_inputs::w1_reference(), inputs::w2_reference());
+    let (known_w1, known_w2) = (w1_inputs::w1_reference(), inputs::w2_reference());
     let mut assignments = vec![
-        Assignment { name: w1::NAME, peers: FRAMEWORKS, request: Request::new(w1::NAME), golden: Some(w1) },
+        Assignment {
+            name: w1::NAME,
+            peers: FRAMEWORKS,
+            request: Request::new(w1::NAME),
+            golden: Some(known_w1),
+        },
         own(w1::Generate::NAME),
-        Assignment { name: "w2", peers: FRAMEWORKS, request: Request::new("w2"), golden: Some(w2) },
+        Assignment {
+            name: w2::NAME,
+            peers: FRAMEWORKS,
+            request: Request::new(w2::NAME),
+            golden: Some(known_w2),
+        },
         adais("adais-all", NEVER_STOP),
         adais("adais-early", settings.ess_stop),
         own("tracked"),

@@ -1,4 +1,4 @@
-//! Kernels from their source: for a card and the sizes of a network, by NVIDIA's run-time compiler, kept on disk between runs.
+//! Kernels from their source: for a card and the sizes of a model, by NVIDIA's run-time compiler, kept on disk between runs.
 #![allow(unsafe_code)] // calls into the compiler's library
 
 use std::ffi::{CStr, CString};
@@ -7,18 +7,36 @@ use std::path::{Path, PathBuf};
 
 use cudarc::nvrtc::{result, sys};
 
+use crate::linear::LinearShape;
 use crate::shape::Shape;
 use crate::{Error, Result};
 
-/// All kernels, one after the other.
-const SOURCE: &str = concat!(
+/// All kernels of layered networks, one after the other.
+pub(crate) const NETWORKS: &str = concat!(
     include_str!("kernels/common.cuh"),
+    include_str!("kernels/activation.cuh"),
     include_str!("kernels/product.cu"),
     include_str!("kernels/gated.cu"),
     include_str!("kernels/head.cu"),
     include_str!("kernels/generator.cu"),
     include_str!("kernels/learning.cu"),
 );
+
+/// All kernels of linear systems.
+pub(crate) const LINEAR: &str = concat!(
+    include_str!("kernels/common.cuh"),
+    include_str!("kernels/activation.cuh"),
+    include_str!("kernels/columns.cu"),
+    include_str!("kernels/weights.cu"),
+    include_str!("kernels/linear.cu"),
+);
+
+/// Kernels and the sizes that they are compiled for.
+#[derive(Clone, Debug, Hash)]
+pub(crate) struct Program {
+    pub source: &'static str,
+    pub definitions: Vec<String>,
+}
 
 /// An architecture to compile for, such as `sm_90`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,35 +56,47 @@ pub(crate) fn has_compiler() -> bool {
     unsafe { sys::is_culib_present() }
 }
 
-/// Compiles all kernels for an architecture and a shape, on any machine that has the compiler; bytes of code.
+/// Compiles the kernels of networks for an architecture and a shape, on any machine that has the compiler; bytes of code.
 ///
 /// # Errors
 /// No compiler, or what it says of the source.
 pub fn check_kernels(arch: (i32, i32), shape: &Shape) -> Result<usize> {
+    check(arch, &shape.program())
+}
+
+/// The same for the kernels of linear systems.
+///
+/// # Errors
+/// As [`check_kernels`].
+pub fn check_linear_kernels(arch: (i32, i32), shape: &LinearShape) -> Result<usize> {
+    check(arch, &shape.program())
+}
+
+fn check(arch: (i32, i32), program: &Program) -> Result<usize> {
     if !has_compiler() {
         return Err(Error::NoCompiler);
     }
-    Ok(compile(&Arch::of(arch), &shape.definitions())?.len())
+    Ok(compile(&Arch::of(arch), program)?.len())
 }
 
-/// Machine code for these sizes, from the cache where it has it.
-pub(crate) fn kernels(arch: &Arch, definitions: &[String], cache: Option<&Path>) -> Result<Vec<u8>> {
-    let kept = cache.map(|folder| kept_at(folder, arch, definitions));
+/// Machine code of a program, from the cache where it has it.
+pub(crate) fn kernels(arch: &Arch, program: &Program, cache: Option<&Path>) -> Result<Vec<u8>> {
+    let kept = cache.map(|folder| kept_at(folder, arch, program));
     if let Some(code) =
         kept.as_ref().and_then(|path| std::fs::read(path).ok()).filter(|code| !code.is_empty())
     {
         return Ok(code);
     }
-    let code = compile(arch, definitions)?;
+    let code = compile(arch, program)?;
     if let Some(path) = kept {
         keep(&path, &code);
     }
     Ok(code)
 }
 
-fn kept_at(folder: &Path, arch: &Arch, definitions: &[String]) -> PathBuf {
+fn kept_at(folder: &Path, arch: &Arch, program: &Program) -> PathBuf {
     let mut hasher = DefaultHasher::new();
-    (SOURCE, definitions, arch, version()).hash(&mut hasher);
+    (program, arch, version()).hash(&mut hasher);
     folder.join(format!("{}-{:016x}.cubin", arch.0, hasher.finish()))
 }
 
@@ -90,38 +120,38 @@ fn version() -> (i32, i32) {
     (major, minor)
 }
 
-/// A program of the compiler, given back when it is dropped.
-struct Program(sys::nvrtcProgram);
+/// A program as the compiler holds it, given back when it is dropped.
+struct Held(sys::nvrtcProgram);
 
-impl Drop for Program {
+impl Drop for Held {
     fn drop(&mut self) {
         // Safety: it was created, and is not used again.
         let _ = unsafe { result::destroy_program(self.0) };
     }
 }
 
-fn compile(arch: &Arch, definitions: &[String]) -> Result<Vec<u8>> {
+fn compile(arch: &Arch, program: &Program) -> Result<Vec<u8>> {
     let fail = |log: String| Error::Compile { arch: arch.0.clone(), log };
-    let source = CString::new(SOURCE).map_err(|_| fail("the source has a zero byte".into()))?;
-    let program = Program(result::create_program(&source, None).map_err(|why| fail(format!("{why:?}")))?);
+    let source = CString::new(program.source).map_err(|_| fail("the source has a zero byte".into()))?;
+    let held = Held(result::create_program(&source, None).map_err(|why| fail(format!("{why:?}")))?);
     let mut options =
         vec![format!("--gpu-architecture={}", arch.0), "--std=c++17".into(), "-default-device".into()];
-    options.extend(definitions.iter().map(|definition| format!("-D{definition}")));
+    options.extend(program.definitions.iter().map(|definition| format!("-D{definition}")));
     // Safety: the program lives.
-    unsafe { result::compile_program(program.0, &options) }.map_err(|why| {
+    unsafe { result::compile_program(held.0, &options) }.map_err(|why| {
         // Safety: the program lives; the log ends with a zero.
         let log =
-            unsafe { result::get_program_log(program.0).map(|log| CStr::from_ptr(log.as_ptr()).to_owned()) };
+            unsafe { result::get_program_log(held.0).map(|log| CStr::from_ptr(log.as_ptr()).to_owned()) };
         fail(log.map_or(format!("{why:?}"), |log| log.to_string_lossy().into_owned()))
     })?;
     let mut size = 0;
     // Safety: writes one number.
-    unsafe { sys::nvrtcGetCUBINSize(program.0, &raw mut size) }
+    unsafe { sys::nvrtcGetCUBINSize(held.0, &raw mut size) }
         .result()
         .map_err(|why| fail(format!("{why:?}")))?;
     let mut code = vec![0u8; size];
     // Safety: writes `size` bytes.
-    unsafe { sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()) }
+    unsafe { sys::nvrtcGetCUBIN(held.0, code.as_mut_ptr().cast()) }
         .result()
         .map_err(|why| fail(format!("{why:?}")))?;
     Ok(code)

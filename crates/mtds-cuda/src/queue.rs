@@ -13,8 +13,8 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::Ptx;
 
+use crate::compile::Program;
 use crate::device::Gpu;
-use crate::shape::Shape;
 use crate::{Error, Result};
 
 /// Whether a driver is there.
@@ -96,7 +96,7 @@ impl Extent {
     }
 }
 
-/// The queue, with the kernels of one shape.
+/// The queue, with the kernels of one program.
 pub(crate) struct Queue {
     stream: Arc<CudaStream>,
     module: Arc<CudaModule>,
@@ -123,9 +123,9 @@ impl std::fmt::Debug for Recorded {
 }
 
 impl Queue {
-    /// Compiles the kernels for a shape and opens a queue.
-    pub(crate) fn new(gpu: &Gpu, shape: &Shape) -> Result<Self> {
-        let code = crate::compile::kernels(&gpu.arch, &shape.definitions(), gpu.cache.as_deref())?;
+    /// Compiles the kernels of a program and opens a queue.
+    pub(crate) fn new(gpu: &Gpu, program: &Program) -> Result<Self> {
+        let code = crate::compile::kernels(&gpu.arch, program, gpu.cache.as_deref())?;
         let loading = Error::driver("loading kernels");
         // Safety: everything of a queue happens on its one stream, in order.
         unsafe { gpu.context.disable_event_tracking() };
@@ -154,6 +154,28 @@ impl Queue {
         let mut buffer = self.zeros(numbers.len())?;
         self.upload(numbers, &mut buffer, 0)?;
         Ok(buffer)
+    }
+
+    /// Makes room for so many numbers, which may have any value then.
+    pub(crate) fn grow<T: DeviceRepr + ValidAsZeroBits>(
+        &self,
+        buffer: &mut Buffer<T>,
+        n: usize,
+    ) -> Result<()> {
+        if buffer.len() < n {
+            *buffer = self.zeros(n)?;
+        }
+        Ok(())
+    }
+
+    /// Copies numbers to the beginning of a buffer, which grows if it has to.
+    pub(crate) fn put<T: DeviceRepr + ValidAsZeroBits>(
+        &self,
+        buffer: &mut Buffer<T>,
+        numbers: &[T],
+    ) -> Result<()> {
+        self.grow(buffer, numbers.len())?;
+        self.upload(numbers, buffer, 0)
     }
 
     /// Copies numbers from the card, after all that was asked for before.

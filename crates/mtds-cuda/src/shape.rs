@@ -1,5 +1,6 @@
 //! Sizes of a network, and sequences, as the card takes them.
 
+use crate::compile::{NETWORKS, Program};
 use crate::{Error, Result};
 
 /// Warps of a block that keeps its part of the recurrent weights in registers. On an H200 a step at the paper's size takes as long with eight,
@@ -151,10 +152,10 @@ impl Shape {
         self.front.map_or(0, |front| front.units.next_multiple_of(16 * WARPS))
     }
 
-    pub(crate) fn definitions(&self) -> Vec<String> {
+    pub(crate) fn program(&self) -> Program {
         let units = self.front.map_or(0, |front| front.units);
         let exact = u8::from(self.products == Products::Exact);
-        [
+        let definitions = [
             ("WARPS", WARPS),
             ("EXACT", usize::from(exact)),
             ("H", units),
@@ -163,8 +164,8 @@ impl Shape {
             ("M", self.d_drive),
             ("P", self.d_obs),
         ]
-        .map(|(name, value)| format!("{name}={value}"))
-        .to_vec()
+        .map(|(name, value)| format!("{name}={value}"));
+        Program { source: NETWORKS, definitions: definitions.to_vec() }
     }
 
     /// Refuses what the kernels do not have, on a card with so many multiprocessors.

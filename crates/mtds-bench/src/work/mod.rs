@@ -3,7 +3,7 @@
 mod adais;
 pub mod stl;
 pub mod w1;
-mod w2;
+pub mod w2;
 
 use mtds::Device;
 
@@ -66,7 +66,7 @@ pub fn own_works(settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
     let all_passes = 1.0;
     let mut works: Vec<Box<dyn Work>> = vec![
         Box::new(w1::Generate::new()?),
-        Box::new(w2::W2::new()?),
+        Box::new(w2::W2::new(settings.card.as_ref())?),
         Box::new(adais::Adais::new("adais-all", all_passes, settings)?),
         Box::new(adais::Adais::new("adais-early", settings.ess_stop, settings)?),
         Box::new(adais::Tracked::new(settings)?),

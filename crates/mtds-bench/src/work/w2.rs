@@ -1,4 +1,4 @@
-//! W2: a step of learning the oscillators by the Monte-Carlo objective, as a `Trainer` takes it.
+//! W2: a step of learning the oscillators by the Monte-Carlo objective, as a `Trainer` takes it, on the processor or on a graphics card.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use mtds::parts::{
     TrainingPlan,
 };
 use mtds::random::{Stream, stream};
-use mtds::{Architecture, Control, Family, Scaling, Sequence, Signal, System};
+use mtds::{Architecture, Control, Device, Family, Scaling, Sequence, Signal, System};
 
 use super::Work;
 use crate::check::{Check, StepCheck};
@@ -16,7 +16,8 @@ use crate::inputs::{
     D_CODE, LEARNING_RATE, N_HIDDEN, N_PARTICLE, N_RESAMPLED, N_SEQ, N_TIME, NOISE_STD, W2Inputs,
 };
 
-const NAME: &str = "w2";
+/// Name of the work.
+pub const NAME: &str = "w2";
 
 /// A step of a run, from draws of its own; checked with the draws that the peers have.
 pub struct W2 {
@@ -27,35 +28,35 @@ pub struct W2 {
 }
 
 impl W2 {
-    /// The step at its start.
+    /// The step at its start, on a card or on the processor.
     ///
     /// # Errors
     /// If the library refuses the inputs.
-    pub fn new() -> Result<Self> {
-        let inputs = W2Inputs::new();
+    pub fn new(card: Option<&Device>) -> Result<Self> {
+        let (inputs, device) = (W2Inputs::new(), card.cloned().unwrap_or_default());
         let code = |i: usize, d: usize| f64::from(inputs.codes[i * D_CODE + d]);
         let plan = || -> mtds::Result<TrainingPlan> {
             let learning_rate = Schedule::constant(LEARNING_RATE)?;
             Ok(TrainingPlan { steps: u64::MAX, learning_rate, ..TrainingPlan::default() })
         };
         let trainer = || {
-            let objective = objective(&inputs)?;
+            let objective = objective(&inputs, &device)?;
             let parameters = objective.model().parameters().to_vec();
             Trainer::new(objective, parameters, plan()?, stream(0, Stream::Training))
         };
         let own = |source| Error::Own { work: NAME.into(), source };
         Ok(Self {
             trainer: trainer().map_err(own)?,
-            checked: objective(&inputs).map_err(own)?,
+            checked: objective(&inputs, &device).map_err(own)?,
             codes: Codes::from_fn(N_PARTICLE, D_CODE, code),
             uniforms: inputs.uniforms.iter().map(|&u| f64::from(u)).collect(),
         })
     }
 }
 
-fn objective(inputs: &W2Inputs) -> mtds::Result<MonteCarloObjective> {
+fn objective(inputs: &W2Inputs, device: &Device) -> mtds::Result<MonteCarloObjective> {
     let start = [&inputs.w1[..], &inputs.b1, &inputs.w2, &inputs.b2].concat();
-    let model = System::new(spec(), Scaling::identity(1, 1), start)?;
+    let model = System::new(spec(), Scaling::identity(1, 1), start)?.on(device);
     let settings = MonteCarlo {
         particles: Schedule::constant(N_PARTICLE as f64)?,
         carriers: Carriers::Resampled(N_RESAMPLED),

@@ -6,6 +6,8 @@
 typedef unsigned int u32;
 
 #define DEVICE __device__ __forceinline__
+// Reads what no kernel writes while this one runs.
+#define READ(p) __ldg(p)
 
 DEVICE u32 to_tf32(float x) {
     u32 bits;

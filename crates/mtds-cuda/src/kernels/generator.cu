@@ -5,27 +5,6 @@
 // source[i] says where theta_i comes from: row a of the last layer (a >= 0), shared number -1 - source (down to -n_shared), or,
 // below that, fixed[i].
 
-DEVICE float activate(float x, int form) {
-    switch (form) {
-        case 1: return tanhf(x);
-        case 2: return sigmoid(x);
-        case 3: return fmaxf(x, 0.0f);
-        case 4: return x > 20.0f ? x : log1pf(expf(x));
-        default: return x;
-    }
-}
-
-// Its derivative, given what it returned.
-DEVICE float slope(float y, int form) {
-    switch (form) {
-        case 1: return 1.0f - y * y;
-        case 2: return y - y * y;
-        case 3: return y > 0.0f ? 1.0f : 0.0f;
-        case 4: return 1.0f - expf(-y);
-        default: return 1.0f;
-    }
-}
-
 // A hidden layer: out[pair][unit].
 extern "C" __global__ void hidden_layer(
     const float* weights, const float* bias, const float* in, float* out, int n_pairs, int n_in, int n_out, int form) {

@@ -86,7 +86,7 @@ impl Network {
     /// A shape that the kernels do not have, a compiler or driver that refuses.
     pub fn new(gpu: &Gpu, shape: Shape) -> Result<Self> {
         shape.check(gpu.n_multiprocessors)?;
-        let queue = Queue::new(gpu, &shape)?;
+        let queue = Queue::new(gpu, &shape.program())?;
         for kernel in ["gated_forward", "gated_backward"].iter().filter(|_| shape.front.is_some()) {
             debug_assert_eq!(queue.local_bytes(kernel)?, 0, "{kernel} keeps its weights in registers");
         }

@@ -56,6 +56,11 @@ impl Codes {
         &self.values[i * self.d_code..(i + 1) * self.d_code]
     }
 
+    /// All values in single precision, row by row.
+    pub(super) fn single(&self) -> Vec<f32> {
+        self.values.iter().map(|&z| z as f32).collect()
+    }
+
     /// The codes at these places.
     #[must_use]
     pub fn select(&self, places: &[usize]) -> Self {

@@ -1,8 +1,10 @@
-//! The engine on an NVIDIA card: tanh networks with generated parameters, with a gated network before them or not, run there (`mtds_cuda`);
-//! what it has no kernels for runs on the processor.
+//! The engine on an NVIDIA card: tanh networks with generated parameters, with a gated network before them or not, and linear systems run
+//! there (`mtds_cuda`); what it has no kernels for runs on the processor.
 //!
 //! A card that fails in the midst of an operation is not used again: the processor does what is left, and [`Engine::trouble`] says why. Steps
 //! of learning that a card takes whole end with an error instead, at the state of the last checkpoint.
+
+mod linear;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,6 +26,8 @@ use crate::generator::{Activation, FeatureMap, Role, Skip};
 use crate::learn::adam::AdamState;
 use crate::random::Random;
 use crate::system::System;
+use linear::LinearSystems;
+pub(super) use linear::{CardScores, Takes};
 
 /// Networks that are kept compiled and with their memory.
 const MOST_KEPT: usize = 4;
@@ -39,12 +43,14 @@ pub(crate) struct Cuda {
     products: Products,
     /// Networks that were used, the last one first.
     networks: Mutex<Vec<Network>>,
+    linear: LinearSystems,
     trouble: Mutex<Option<String>>,
 }
 
 impl Cuda {
-    pub(super) fn new(gpu: Gpu, products: Products) -> Self {
-        Self { gpu, products, networks: Mutex::default(), trouble: Mutex::default() }
+    pub(super) fn new(gpu: Gpu, products: Products, takes: Takes) -> Self {
+        let linear = LinearSystems::new(takes);
+        Self { gpu, products, networks: Mutex::default(), linear, trouble: Mutex::default() }
     }
 
     fn networks(&self) -> MutexGuard<'_, Vec<Network>> {
@@ -79,25 +85,34 @@ impl Cuda {
         };
         let found = network.and_then(|mut network| {
             let data = Data { inputs: rows.inputs.clone(), outputs: rows.outputs.clone() };
-            let (n, k) = (points.len(), network.shape().d_code);
-            let codes: Vec<f32> = (0..n).flat_map(|i| &points.row(i)[..k]).map(|&z| z as f32).collect();
-            // What stands behind a code is the shift of log s.
-            let shifts: Vec<f32> =
-                (0..n).flat_map(|i| &points.row(i)[k..]).map(|&delta| delta as f32).collect();
+            let (codes, shifts) = split_points(points, network.shape().d_code);
             let found = network.own(parameters, (&data, &rows.n_rows), (&codes, &shifts), pull);
             networks.insert(0, network);
             networks.truncate(MOST_KEPT);
             found
         });
+        self.done(found.map(Some))
+    }
+
+    /// What the card did; `None` where the processor has to do it.
+    fn done<T>(&self, found: std::result::Result<Option<T>, mtds_cuda::Error>) -> Option<T> {
         match found {
-            Ok(found) => Some(found),
-            // A network that the card does not take is no trouble with the card.
+            Ok(found) => found,
+            // What the card does not take is no trouble with the card.
             Err(mtds_cuda::Error::Unsupported { .. }) => None,
             Err(why) => {
                 self.note(&why);
                 None
             }
         }
+    }
+
+    /// Runs a linear system on a card that has not failed; `None` where the processor has to do it.
+    fn run_linear(
+        &self,
+        work: impl FnOnce(&LinearSystems) -> std::result::Result<Option<mtds_cuda::Found>, mtds_cuda::Error>,
+    ) -> Option<mtds_cuda::Found> {
+        if self.trouble().is_some() { None } else { self.done(work(&self.linear)) }
     }
 
     /// [`Engine::own`], or `false` where the processor has to do it.
@@ -136,8 +151,11 @@ impl Cuda {
         };
         let wants = (!matches!(pull, OwnPull::Nothing))
             .then_some(Pull { weigh: &mut weigh_pairs, parameters: pull.weights().is_some() });
-        let Some(shape) = self.shape_of(trial.system) else { return false };
-        let Some(found) = self.run((shape, trial.parameters), &rows, codes, wants) else { return false };
+        let found = match self.shape_of(trial.system) {
+            Some(shape) => self.run((shape, trial.parameters), &rows, codes, wants),
+            None => self.run_linear(|linear| linear.own(&self.gpu, (trial, codes), &rows, wants)),
+        };
+        let Some(found) = found else { return false };
         result.log_likelihoods = found.log_likelihoods;
         result.parameters = found.parameters;
         result.codes = if pull.pulls_codes() { found.codes } else { vec![] };
@@ -153,17 +171,25 @@ impl Cuda {
         out: &mut [f64],
         gradient: Option<&mut [f64]>,
     ) -> bool {
-        let Some(shape) = self.shape_of(of.trial.system).filter(|_| !points.is_empty()) else { return false };
-        // A front has been run already: what it made are the inputs here, and its parameters stand behind all others.
-        let shape = Shape { front: None, ..shape };
-        if points.len() * of.group.n_time * shape.theta.len() < FEWEST_FOR_CARD {
+        if points.is_empty() {
             return false;
         }
-        let parameters = &of.trial.parameters[..shape.n_parameters()];
         let rows = Rows::of(std::iter::once(of.group));
         let mut ones = |pairs: std::ops::Range<usize>, _: &[f64]| vec![1.0; pairs.len()];
         let pull = gradient.is_some().then_some(Pull { weigh: &mut ones, parameters: false });
-        let Some(found) = self.run((shape, parameters), &rows, points, pull) else { return false };
+        let found = match self.shape_of(of.trial.system) {
+            Some(shape) => {
+                // A front has been run already: what it made are the inputs here, and its parameters stand behind all others.
+                let shape = Shape { front: None, ..shape };
+                if points.len() * of.group.n_time * shape.theta.len() < FEWEST_FOR_CARD {
+                    return false;
+                }
+                let parameters = &of.trial.parameters[..shape.n_parameters()];
+                self.run((shape, parameters), &rows, points, pull)
+            }
+            None => self.run_linear(|linear| linear.own(&self.gpu, (of.trial, points), &rows, pull)),
+        };
+        let Some(found) = found else { return false };
         out.iter_mut().zip(&found.log_likelihoods).for_each(|(sum, l)| *sum += l);
         if let Some(gradient) = gradient {
             let (k, dim) = (of.trial.system.d_code(), points.d_code());
@@ -211,20 +237,6 @@ fn shape_of(system: &System, products: Products, unscored: usize) -> Option<Shap
         }),
         Some(_) => return None,
     };
-    let activation = |activation: Activation| match activation {
-        Activation::Identity => mtds_cuda::Activation::Identity,
-        Activation::Tanh => mtds_cuda::Activation::Tanh,
-        Activation::Sigmoid => mtds_cuda::Activation::Sigmoid,
-        Activation::Relu => mtds_cuda::Activation::Relu,
-        Activation::Softplus => mtds_cuda::Activation::Softplus,
-    };
-    let theta = system.layout().blocks().iter().flat_map(|block| {
-        (0..block.spec.len).map(|i| match block.role {
-            Role::Adapted => Source::Adapted(block.slot + i),
-            Role::Shared => Source::Shared(block.slot + i),
-            Role::Fixed(value) => Source::Fixed(value as f32),
-        })
-    });
     Some(Shape {
         front,
         d_code: network.d_code,
@@ -233,7 +245,7 @@ fn shape_of(system: &System, products: Products, unscored: usize) -> Option<Shap
         d_state: base.d_state,
         d_drive: base.d_input,
         d_obs: base.d_obs,
-        theta: theta.collect(),
+        theta: sources(system),
         unscored,
         products: match products {
             Products::Exact => mtds_cuda::Products::Exact,
@@ -242,9 +254,46 @@ fn shape_of(system: &System, products: Products, unscored: usize) -> Option<Shap
     })
 }
 
+fn activation(activation: Activation) -> mtds_cuda::Activation {
+    match activation {
+        Activation::Identity => mtds_cuda::Activation::Identity,
+        Activation::Tanh => mtds_cuda::Activation::Tanh,
+        Activation::Sigmoid => mtds_cuda::Activation::Sigmoid,
+        Activation::Relu => mtds_cuda::Activation::Relu,
+        Activation::Softplus => mtds_cuda::Activation::Softplus,
+    }
+}
+
+/// What determines each number of θ.
+fn sources(system: &System) -> Vec<Source> {
+    let of_block = |block: &crate::generator::Block| {
+        let source = |i: usize| match block.role {
+            Role::Adapted => Source::Adapted(block.slot + i),
+            Role::Shared => Source::Shared(block.slot + i),
+            Role::Fixed(value) => Source::Fixed(value as f32),
+        };
+        (0..block.spec.len).map(source).collect::<Vec<_>>()
+    };
+    system.layout().blocks().iter().flat_map(of_block).collect()
+}
+
+/// Codes of length k, and the shifts of log s that stand behind them, if any do.
+fn split_points(points: &Codes, k: usize) -> (Vec<f32>, Vec<f32>) {
+    let rows = || (0..points.len()).map(|i| points.row(i));
+    let single = |x: &f64| *x as f32;
+    (
+        rows().flat_map(|row| &row[..k]).map(single).collect(),
+        rows().flat_map(|row| &row[k..]).map(single).collect(),
+    )
+}
+
 impl Engine for Cuda {
     fn score(&self, trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores: &mut CodeScores) {
-        Cpu.score(trial, codes, batch, scores);
+        let is_done = self.trouble().is_none()
+            && self.done(self.linear.score(&self.gpu, (trial, codes), batch, scores)).is_some();
+        if !is_done {
+            Cpu.score(trial, codes, batch, scores);
+        }
     }
 
     fn gradient(
@@ -254,7 +303,11 @@ impl Engine for Cuda {
         batch: &Batch<f32>,
         weights: Weights<'_>,
     ) -> Gradient {
-        Cpu.gradient(trial, codes, batch, weights)
+        let found = match self.trouble() {
+            None => self.done(self.linear.gradient(&self.gpu, (trial, codes), batch, &weights)),
+            Some(_) => None,
+        };
+        found.unwrap_or_else(|| Cpu.gradient(trial, codes, batch, weights))
     }
 
     fn own(&self, trial: Trial<'_>, codes: &Codes, of: (&OwnBatch, OwnPull<'_>), result: &mut OwnResult) {

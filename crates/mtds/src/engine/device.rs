@@ -7,7 +7,7 @@ use mtds_cuda::{Card, Gpu};
 
 use super::Engine;
 use super::cpu::Cpu;
-use super::cuda::Cuda;
+use super::cuda::{Cuda, Takes};
 use crate::{Error, Result};
 
 /// How a card makes products of many numbers.
@@ -45,9 +45,19 @@ impl Device {
     /// # Errors
     /// [`Error::Device`]: no driver, no card, one that is too old, no compiler.
     pub fn cuda(ordinal: usize, products: Products, cache: Option<PathBuf>) -> Result<Self> {
+        Self::card(ordinal, products, cache, Takes::All)
+    }
+
+    /// A card that takes so much.
+    pub(super) fn card(
+        ordinal: usize,
+        products: Products,
+        cache: Option<PathBuf>,
+        takes: Takes,
+    ) -> Result<Self> {
         let gpu = Gpu::open(ordinal, cache).map_err(failed)?;
         let name = format!("cuda:{ordinal} ({})", gpu.name());
-        Ok(Self { engine: Arc::new(Cuda::new(gpu, products)), name })
+        Ok(Self { engine: Arc::new(Cuda::new(gpu, products, takes)), name })
     }
 
     /// The cards of this machine, and why one cannot be used.

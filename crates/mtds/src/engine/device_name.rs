@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use super::cuda::Takes;
 use super::{Device, Products};
 use crate::model::Model;
 use crate::{Error, Result};
@@ -44,7 +45,7 @@ impl DeviceName {
     pub fn open(self, products: Products, cache: Option<PathBuf>) -> Result<Device> {
         match self {
             Self::Cpu => Ok(Device::cpu()),
-            Self::Auto => Ok(Device::cuda(0, products, cache).unwrap_or_default()),
+            Self::Auto => Ok(Device::card(0, products, cache, Takes::Large).unwrap_or_default()),
             Self::Cuda(ordinal) => Device::cuda(ordinal, products, cache),
         }
     }

@@ -1,6 +1,9 @@
 //! Scores of many codes against a family; they stay where they were computed.
 
+use std::sync::Arc;
+
 use super::cpu::Table;
+use super::cuda::CardScores;
 
 /// log p(Y_i | z_m) for every code m and sequence i, with what they say about each sequence.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +15,8 @@ pub struct CodeScores {
     /// 1 / Σ_m w², w the normalised e^{score}.
     pub(super) ess: Vec<f64>,
     pub(super) table: Table,
+    /// The scores, where they were computed by a card; the table has none then.
+    pub(super) on_card: Option<Arc<CardScores>>,
 }
 
 impl CodeScores {
@@ -30,7 +35,10 @@ impl CodeScores {
     /// The score of one code and one sequence.
     #[must_use]
     pub fn get(&self, code: usize, sequence: usize) -> f32 {
-        self.table.get(code, sequence)
+        match &self.on_card {
+            Some(scores) => scores.get(code, sequence),
+            None => self.table.get(code, sequence),
+        }
     }
 
     /// log (1/M) Σ_m p(Y_i | z_m) of each sequence.

@@ -6,6 +6,7 @@ mod calibration;
 mod common;
 mod compare;
 mod cuda;
+mod cuda_linear;
 mod degenerate;
 mod drift;
 mod ensemble;

@@ -1,5 +1,7 @@
 //! A family arranged for scoring: sequences that share their inputs stand side by side.
 
+use std::sync::Arc;
+
 use crate::family::{Family, Signal};
 use crate::kernel::Real;
 use crate::{Error, Result};
@@ -33,7 +35,17 @@ pub struct Group<R> {
     pub seed: Vec<R>,
 }
 
-/// A whole family arranged for scoring.
+/// Which arrangement of a family it is: an engine that keeps one elsewhere knows it again by this.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stamp(Arc<()>);
+
+impl PartialEq for Stamp {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// A whole family arranged for scoring; not to be changed once it was scored.
 #[derive(Clone, Debug)]
 pub struct Batch<R> {
     /// One group per distinct inputs.
@@ -42,6 +54,7 @@ pub struct Batch<R> {
     pub n_seq: usize,
     /// Observed values in all.
     pub n_observed: usize,
+    pub(crate) stamp: Stamp,
 }
 
 impl<R: Real> Batch<R> {
@@ -55,7 +68,7 @@ impl<R: Real> Batch<R> {
         } else {
             all.into_iter().map(|i| Group::new(family, vec![i])).collect()
         };
-        Self { groups, n_seq: family.n_seq(), n_observed: family.n_observed() }
+        Self { groups, n_seq: family.n_seq(), n_observed: family.n_observed(), stamp: Stamp::default() }
     }
 
     /// The same with every sequence in a group of its own, the outputs of its first `steps` told and not scored.
@@ -69,7 +82,7 @@ impl<R: Real> Batch<R> {
         let groups: Vec<Group<R>> = (0..family.n_seq()).map(group).collect();
         let counts = groups.iter().flat_map(|group| &group.counts);
         let n_observed = counts.map(|count| count.to_f64() as usize).sum();
-        Self { groups, n_seq: family.n_seq(), n_observed }
+        Self { groups, n_seq: family.n_seq(), n_observed, stamp: Stamp::default() }
     }
 }
 

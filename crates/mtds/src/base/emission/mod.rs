@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use batch::check_inputs;
 pub use batch::{Batch, Group};
+pub(crate) use batch::{Stamp, check_inputs};
 
 use crate::kernel::{Lanes, Real, Scalar};
 

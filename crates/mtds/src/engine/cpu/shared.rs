@@ -25,11 +25,11 @@ pub(super) fn score(trial: Trial<'_>, codes: &Codes, batch: &Batch<f32>, scores:
     rows.par_chunks_mut(CHUNK * n_seq).enumerate().for_each(|(chunk, rows)| {
         dispatch(ScoreChunk { trial, codes, batch, driven, first: chunk * CHUNK, rows });
     });
-    (scores.n_codes, scores.n_seq) = (codes.len(), n_seq);
+    (scores.n_codes, scores.n_seq, scores.on_card) = (codes.len(), n_seq, None);
     (scores.log_evidence, scores.ess) = scores.table.summarise();
 }
 
-/// [`Engine::gradient`](crate::engine::Engine::gradient).
+/// [`Engine::gradient`](crate::engine::Engine::gradient). Scores that a card has are computed again: that takes as long as the way back.
 pub(super) fn gradient(
     trial: Trial<'_>,
     codes: &Codes,
@@ -38,11 +38,22 @@ pub(super) fn gradient(
 ) -> Gradient {
     match weights {
         Weights::Normalised(scores) => {
+            if scores.on_card.is_some() {
+                score(trial, codes, batch, scores);
+            }
             scores.table.turn_to_weights();
             weighted(trial, codes, batch, Carried::Table(&scores.table))
         }
         Weights::Resampled { scores, per_sequence, uniforms } => {
-            let chosen = scores.table.resample(per_sequence, uniforms);
+            let mut again = CodeScores::default();
+            let table = match scores.on_card {
+                None => &scores.table,
+                Some(_) => {
+                    score(trial, codes, batch, &mut again);
+                    &again.table
+                }
+            };
+            let chosen = table.resample(per_sequence, uniforms);
             weighted(trial, &codes.select(&chosen.codes), batch, Carried::Pairs(&chosen.pulls))
         }
         Weights::Pairs(pairs) => weighted(trial, codes, batch, Carried::Pairs(pairs)),
