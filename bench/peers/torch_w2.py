@@ -9,6 +9,8 @@ class TrainingStep:
     """The peer that the ratios refer to."""
 
     device = "cpu"
+    # In what weights are added up before codes are drawn by them.
+    added_in = torch.float32
 
     def __init__(self):
         data = {name: torch.from_numpy(a).to(self.device) for name, a in inputs.w2_data().items()}
@@ -36,10 +38,12 @@ class TrainingStep:
         self.adam.step()
 
     def check(self, request):
-        """Loss and gradient norms at step 0."""
+        """Loss and gradient norms at step 0; added up in double precision, so that rounding draws no other codes than elsewhere."""
         self.restart()
+        self.added_in = torch.float64
         loss = self.loss()
         loss.backward()
+        self.added_in = TrainingStep.added_in
         norms = {name: p.grad.double().norm().item() for name, p in self.parameters.items()}
         self.restart()
         return {"loss": loss.item(), "gradient_norms": norms}
@@ -51,8 +55,8 @@ class TrainingStep:
             means = self.rollout(self.codes)
             # |y|² is the same for every particle and drops out of the weights.
             error = torch.addmm((means**2).sum(1)[None, :], self.outputs, means.t(), alpha=-2.0)
-            cumulative = torch.softmax(-scale * error, 1).cumsum(1)
-            chosen = torch.searchsorted(cumulative, self.uniforms).clamp_(max=inputs.N_PARTICLE - 1)
+            cumulative = torch.softmax(-scale * error.to(self.added_in), 1).cumsum(1)
+            chosen = torch.searchsorted(cumulative, self.uniforms.to(self.added_in)).clamp_(max=inputs.N_PARTICLE - 1)
         means = self.rollout(self.codes[chosen.reshape(-1)]).view(inputs.N_SEQ, inputs.N_RESAMPLED, inputs.N_TIME)
         return ((means - self.outputs[:, None, :]) ** 2).sum(2).mean() * scale
 
