@@ -56,7 +56,7 @@ class Family:
         """
         columns = columns_of(series, time, label, outputs, inputs, resample, resample_by)
         self._core = _core.Family.from_frame(streams_of(frame), columns)
-        self._kind = kind_of(frame)
+        self._kind = kind_of(frame, self._core.index_names)
 
     @classmethod
     def from_arrays(

@@ -356,7 +356,8 @@ class Model:
             columns.get("resample"),
             columns.get("resample_by"),
         )
-        return CoreFamily.from_frame(streams_of(frame), named, self._core), kind_of(frame)
+        family = CoreFamily.from_frame(streams_of(frame), named, self._core)
+        return family, kind_of(frame, family.index_names)
 
     def _check_codes(self, codes: Array) -> None:
         if codes.ndim != 2 or codes.shape[1] != self.d_code:

@@ -65,6 +65,33 @@ def test_ids_come_out_in_the_type_that_went_in(model, kind):
         assert [str(one) for one in found.to_list()] == list("123456")
 
 
+def test_categories_may_be_numbers_and_numbers_may_be_fractions(model):
+    numbered = {letter: i for i, letter in enumerate("abcdef")}
+    frame = rows().with_columns(pl.col("series").replace_strict(numbered)).to_pandas()
+    for kind in ("category", "float64", "float32"):
+        family = frame.astype({"series": kind, "t": "float32"})
+        found = model.forecast(family, horizon=2).frame
+        assert found.dtypes[["series", "t"]].equals(family.dtypes[["series", "t"]])
+        assert found["series"].tolist() == [i for i in range(6) for _ in range(2)]
+        assert pymtds.Family(family).to_frame()["series"].tolist() == frame["series"].tolist()
+
+
+def test_times_that_grow_out_of_their_type_get_a_wider_one(model):
+    frame = rows().with_columns((pl.col("t") + 225).cast(pl.UInt8))
+    for family in (frame, frame.to_pandas()):
+        found = nw.from_native(model.forecast(family, horizon=3).frame, eager_only=True)["t"]
+        assert found.to_list()[:3] == [255, 256, 257]
+
+
+def test_a_column_of_the_frame_with_the_name_of_a_result_does_no_harm(model, frame):
+    named = frame.with_columns(mean=pl.lit(1, pl.Int64), sd=pl.lit("x"), output=pl.lit(2))
+    for family in (named, named.to_pandas()):
+        found = nw.from_native(model.forecast(family, horizon=2).frame, eager_only=True)
+        assert found["mean"].to_list() == model.forecast(frame, horizon=2).mean.reshape(-1).tolist()
+    with pytest.raises(pymtds.DataError, match="other names than results, found `mean`"):
+        _ = model.forecast(frame.rename({"series": "mean"}), horizon=2, series="mean").frame
+
+
 def with_diets() -> pl.DataFrame:
     """The family with a label and an input that does not change within a sequence."""
     is_even = pl.col("series").is_in(["a", "c", "e"])
