@@ -86,6 +86,11 @@ class Forecast:
         return self._core.ids
 
     @property
+    def far_outside(self) -> list[str]:
+        """Ids of the sequences that are far outside of what the family does: no code explains them, and their forecasts mean little."""
+        return self._core.far_outside()[0]
+
+    @property
     def frame(self) -> SameKind:
         """A row per sequence, step and output, as a frame of the kind that was forecast from."""
         if self._frame is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from typing import Any, TypedDict, Unpack
@@ -11,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pymtds._core import Family as CoreFamily
+from pymtds._core import Forecast as CoreForecast
 from pymtds._core import Model as CoreModel
+from pymtds._core import Posterior as CorePosterior
 from pymtds._devices import say_trouble
 from pymtds._errors import DataError, SettingError
 from pymtds._family import Family, columns_of, matrix
@@ -24,6 +27,8 @@ from pymtds._tracker import Tracker
 __all__ = ["ColumnNames", "Model", "load"]
 
 Array = npt.NDArray[np.float64]
+
+_LOG = logging.getLogger("pymtds")
 
 
 class ColumnNames(TypedDict, total=False):
@@ -98,7 +103,12 @@ class Model:
                 progress=heard,
             )
         say_trouble(self._core)
-        return Forecast(core, levels, kind, family.output_names)
+        found = Forecast(core, levels, kind, family.output_names)
+        _warn(core)
+        without = len(family) - len(found)
+        if without > 0:
+            _LOG.warning("%d sequence(s) end with what is seen and are not forecast; give a horizon", without)
+        return found
 
     def infer(
         self,
@@ -129,6 +139,7 @@ class Model:
                 progress=heard,
             )
         say_trouble(self._core)
+        _warn(core)
         return Posterior(core, kind)
 
     def evaluate(
@@ -357,6 +368,8 @@ class Model:
             columns.get("resample_by"),
         )
         family = CoreFamily.from_frame(streams_of(frame), named, self._core)
+        for note in family.notes:
+            _LOG.info(note)
         return family, kind_of(frame, family.index_names)
 
     def _check_codes(self, codes: Array) -> None:
@@ -398,6 +411,13 @@ def load(path: str | PathLike[str], *, device: str = "auto") -> Model:
     ['a', 'b', 'c', 'd', 'e', 'f']
     """
     return Model._of(CoreModel.load(fspath(path), device))
+
+
+def _warn(found: CoreForecast | CorePosterior) -> None:
+    """Log which sequences are far outside of what the family does, in the words of the program."""
+    _, note = found.far_outside()
+    if note is not None:
+        _LOG.warning(note)
 
 
 def _unpickled(files: list[tuple[str, bytes]]) -> Model:

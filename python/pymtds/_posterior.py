@@ -39,6 +39,11 @@ class Posterior:
         return self._core.ids
 
     @property
+    def far_outside(self) -> list[str]:
+        """Ids of the sequences that are far outside of what the family does: no code explains them."""
+        return self._core.far_outside()[0]
+
+    @property
     def frame(self) -> SameKind:
         """A row per sequence: steps seen, mean and deviation of the code, evidence, effective draws, status, misfit."""
         return self._kind.frame(self._core.table())

@@ -175,3 +175,21 @@ def test_scores_are_a_frame_of_the_kind_that_went_in(model):
         assert said in str(refused.value)
     with pytest.raises(pymtds.SettingError, match="learns from training sequences"):
         model.evaluate(rows(), seen=10, against=["ridge"])
+
+
+def test_a_sequence_that_is_no_member_is_said_to_be_far_outside(model, frame, caplog):
+    strange = frame.with_columns(y=pl.when(pl.col("series") == "c").then(40 * pl.col("y") + 7).otherwise("y"))
+    for found in (model.forecast(strange, horizon=2), model.infer(strange)):
+        assert found.far_outside == ["c"]
+    told = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert len(told) == 2
+    assert all(note.startswith("`c` (errors") and "no code explains it" in note for note in told)
+    caplog.clear()
+    assert model.forecast(frame, horizon=2).far_outside == model.infer(frame).far_outside == []
+    assert caplog.records == []
+
+
+def test_sequences_that_are_not_forecast_are_counted_aloud(model, frame, caplog):
+    found = model.forecast(frame.filter((pl.col("series") != "a") | (pl.col("t") < 20)), seen=20)
+    assert found.ids == list("bcdef")
+    assert "1 sequence(s) end with what is seen" in caplog.text
