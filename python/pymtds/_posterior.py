@@ -82,7 +82,8 @@ class Posterior:
         return len(self._core.ids)
 
     def __repr__(self) -> str:
-        return f"Posterior({len(self)} sequences, codes of length {self._core.mean().shape[1]})"
+        sequences = "sequence" if len(self) == 1 else "sequences"
+        return f"Posterior({len(self)} {sequences}, codes of length {self._core.mean().shape[1]})"
 
     def _repr_html_(self) -> str:
         from pymtds._html import posterior

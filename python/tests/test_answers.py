@@ -1,5 +1,7 @@
 """What a model answers: shapes, names, refusals, pictures."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -193,3 +195,50 @@ def test_sequences_that_are_not_forecast_are_counted_aloud(model, frame, caplog)
     found = model.forecast(frame.filter((pl.col("series") != "a") | (pl.col("t") < 20)), seen=20)
     assert found.ids == list("bcdef")
     assert "1 sequence(s) end with what is seen" in caplog.text
+
+
+HUGE = 10**12
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda model, frame: model.forecast(frame, HUGE), "`horizon`: expected at most"),
+        (lambda model, frame: model.forecast(frame, 2, draws=HUGE), "`horizon`: expected at most"),
+        (
+            lambda model, frame: model.forecast(frame, 2, draws=-1),
+            "`draws`: expected a whole number, 0 or more",
+        ),
+        (lambda model, frame: model.forecast(frame, 2, seed=-1), "`seed`: expected a whole number, 0 to"),
+        (lambda model, frame: model.forecast(frame, 2, seed=1.5), "found 1.5"),
+        (lambda model, frame: model.forecast(frame, 2, threads=-1), "`threads`: expected"),
+        (lambda model, frame: model.forecast(frame, 2, level="80"), "`level`: expected numbers"),
+        (
+            lambda model, frame: model.forecast(frame, 2, serie="x"),
+            "no setting `serie`; columns are named by series",
+        ),
+        (lambda model, frame: model.forecast(pymtds.Family(frame), 2, series="x"), "in pymtds.Family"),
+        (lambda model, frame: pymtds.fit(pymtds.Family(frame), time="x"), "in pymtds.Family"),
+        (lambda model, frame: pymtds.fit(frame, select_code=[0]), "`select_code`: expected"),
+        (lambda model, frame: model.infer(frame, draws=0), "`draws`: expected a whole number, 1 or more"),
+        (lambda model, frame: model.infer(frame, draws=HUGE), "`draws`: expected at most"),
+        (
+            lambda model, frame: model.generate(-1, sample=1),
+            "`n_time`: expected 1 or more steps",
+        ),
+        (lambda model, frame: model.generate(HUGE, sample=1), "`n_time`: expected at most"),
+        (lambda model, frame: model.generate(4, sample=-1), "`sample`: expected"),
+        (lambda model, frame: model.generate(4, sample=HUGE), "`sample`: expected at most"),
+        (lambda model, frame: model.generate(4, code="a"), "code: expected numbers"),
+        (lambda model, frame: model.morph([], 4), "`path`: expected"),
+        (lambda model, frame: model.morph(["a", "b"], HUGE), "`n_time`: expected at most"),
+        (lambda model, frame: model.track(-1), "`number`: expected"),
+        (lambda model, frame: model.track().observe("a"), "outputs: expected numbers"),
+        (lambda model, frame: model.track().forecast(HUGE), "`horizon`: expected at most"),
+        (lambda model, frame: model.evaluate(frame, seen=-1), "`seen`: expected"),
+    ],
+)
+def test_slips_are_named_and_do_not_end_the_interpreter(model, frame, ask, said):
+    with pytest.raises(ValueError, match=re.escape(said)) as refused:
+        ask(model, frame)
+    assert isinstance(refused.value, pymtds.Error)

@@ -21,6 +21,7 @@ def long_frame() -> pd.DataFrame:
 def test_names_and_times_are_those_of_nixtla():
     frame = long_frame()
     model = MTDS(freq="ME", **SETTINGS).fit(frame)
+    assert repr(model) == "MTDS(freq='ME', code=1, effort=0.02)"
     found = model.predict(h=3, level=[80, 95])
     levels = ["mtds-lo-95", "mtds-lo-80", "mtds-hi-80", "mtds-hi-95"]
     assert list(found.columns) == ["unique_id", "ds", "mtds", *levels]
