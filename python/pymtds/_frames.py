@@ -112,6 +112,11 @@ def kind_of(frame: Frame, index: tuple[str, str]) -> Kind:
 def streams_of(frame: Frame) -> list[Any]:
     """The rows of the frame, in parts with `__arrow_c_stream__`."""
     root = type(frame).__module__.partition(".")[0]
+    if type(frame).__name__ == "Series":
+        raise DataError(
+            f"expected a frame, found a Series of {root}; give the columns of ids and times as well, or arrays to "
+            "pymtds.Family.from_arrays"
+        )
     if root == "pandas":
         return [_of_pandas(frame)]
     if root == "polars":
@@ -139,6 +144,11 @@ def _of_pandas(frame: Any) -> Any:
     """Columns and named index levels; through polars or pyarrow, whichever is there."""
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
+    # Arrow would have them as numbers of months or days; they begin at moments.
+    periods = {
+        name: frame[name].dt.to_timestamp() for name in frame.columns if _is_period(frame.dtypes, name)
+    }
+    frame = frame.assign(**periods) if periods else frame
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise DataError(
@@ -148,9 +158,9 @@ def _of_pandas(frame: Any) -> Any:
         pyarrow = _module("pyarrow")
         try:
             return pyarrow.Table.from_pandas(frame, preserve_index=False)
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError) as error:
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, TypeError) as error:
             raise DataError(
-                f"frame: a column holds values of several kinds ({error}); give it one type"
+                f"frame: a column holds values of several kinds, or of one that Arrow has not ({error}); give it one plain type"
             ) from error
     if _has("polars"):
         columns = {str(name): _plain(frame[name]) for name in frame.columns}
@@ -158,6 +168,10 @@ def _of_pandas(frame: Any) -> Any:
     raise DataError(
         "a frame of pandas is read through pyarrow or polars, and neither is installed; pip install pyarrow"
     )
+
+
+def _is_period(types: Any, name: Any) -> bool:
+    return type(types[name]).__name__ == "PeriodDtype"
 
 
 def _plain(column: Any) -> Any:

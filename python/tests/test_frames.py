@@ -316,6 +316,14 @@ def test_frames_that_are_none_and_columns_that_come_twice():
     twice = pd.concat([rows().to_pandas()] * 2, axis=1)
     with pytest.raises(pymtds.DataError, match="found `series` twice"):
         pymtds.Family(twice)
+    for series in (rows()["y"], rows().to_pandas()["y"]):
+        with pytest.raises(pymtds.DataError, match="found a Series of p"):
+            pymtds.Family(series)
+    with pytest.raises(pymtds.DataError, match="cast the column"):
+        pymtds.Family(rows().with_columns(pl.col("t").cast(pl.Int128)))
+    for odd in (rows().to_pandas()["y"] + 1j, pd.arrays.SparseArray(rows()["y"].to_numpy())):
+        with pytest.raises(pymtds.DataError, match="give it one plain type"):
+            pymtds.Family(rows().to_pandas().assign(y=odd))
     mixed = rows().to_pandas().astype({"y": object})
     mixed.loc[3, "y"] = "x"
     with pytest.raises(pymtds.DataError):
@@ -356,6 +364,13 @@ def test_arrays_make_a_family(frame):
             pymtds.Family.from_arrays(wrong)
     with pytest.raises(pymtds.DataError):
         pymtds.Family.from_arrays(np.zeros((2, 5)), np.zeros((3, 5)))
+
+
+def test_periods_of_pandas_are_the_moments_at_which_they_begin(model, frame):
+    months = pd.period_range("2024-01", periods=30, freq="M")
+    family = pymtds.Family(frame.to_pandas().assign(t=[*months] * 6))
+    assert family.time_step == "1mo"
+    assert list(family.to_frame()["t"][:30]) == list(months.to_timestamp())
 
 
 def test_anything_that_speaks_arrow_goes_in(model, frame):
