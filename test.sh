@@ -181,8 +181,7 @@ begin_python() {
     environment_filled=$!
 }
 
-# The wheel of the Python package. It is compiled as the tests of the workspace are, and shares the library with them; so was the program that its
-# tests compare with.
+# The wheel of the Python package. It is compiled by the profile of the workspace's tests, as was the program that its tests compare with.
 check_python() {
     if [ -z "$environment" ]; then
         skip 'no Python 3.11 or later, so the Python package was not built'

@@ -141,6 +141,10 @@ class Forecast:
         """
         Futures of each sequence, draws × steps × outputs.
         """
+    def far_outside(self, /) -> tuple[list[str], str | None]:
+        """
+        Ids of the sequences that are far outside of what the family does, and what to say of them.
+        """
     @property
     def ids(self, /) -> list[str]:
         """
@@ -305,6 +309,10 @@ class Posterior:
     def draws(self, /) -> list[NDArray[float64]]:
         """
         Draws of equal weight of each sequence, chains × draws × d_code.
+        """
+    def far_outside(self, /) -> tuple[list[str], str | None]:
+        """
+        Ids of the sequences that are far outside of what the family does, and what to say of them.
         """
     @property
     def ids(self, /) -> list[str]:

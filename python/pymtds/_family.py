@@ -6,16 +6,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from pymtds import _core
 from pymtds._errors import DataError
 from pymtds._frames import Frame, Kind, SameKind, kind_of, streams_of
+from pymtds._numbers import Array, matrix
 
 __all__ = ["Family"]
-
-Array = npt.NDArray[np.float64]
 
 
 class Family:
@@ -56,7 +54,7 @@ class Family:
         """
         columns = columns_of(series, time, label, outputs, inputs, resample, resample_by)
         self._core = _core.Family.from_frame(streams_of(frame), columns)
-        self._kind = kind_of(frame)
+        self._kind = kind_of(frame, self._core.index_names)
 
     @classmethod
     def from_arrays(
@@ -206,21 +204,6 @@ def _arrays(data: Any, what: str) -> tuple[list[str], list[Array]]:
     if not each:
         raise DataError(f"{what}: expected sequences, found none")
     return names, [matrix(array, what) for array in each]
-
-
-def matrix(array: npt.ArrayLike, what: str) -> Array:
-    """An array of steps × columns; a column where there is one dimension."""
-    try:
-        found = np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{what}: expected numbers ({error})") from error
-    if found.ndim == 1:
-        found = found[:, None]
-    if found.ndim != 2:
-        raise DataError(
-            f"{what}: expected steps and columns of each sequence, found an array of shape {found.shape}"
-        )
-    return np.ascontiguousarray(found)
 
 
 def _installed(module: str) -> bool:

@@ -14,7 +14,8 @@ from pymtds._devices import say_trouble
 from pymtds._errors import FitInterrupted, SettingError
 from pymtds._family import Family
 from pymtds._frames import Frame
-from pymtds._model import Model
+from pymtds._model import Model, check_columns
+from pymtds._numbers import seed_number, whole
 from pymtds._progress import Heard, shown
 from pymtds._settings import Settings
 
@@ -54,20 +55,11 @@ def fit(
     >>> model.output_names
     ['y']
     """
-    family = (
-        frame
-        if isinstance(frame, Family)
-        else Family(
-            frame,
-            series=series,
-            time=time,
-            label=label,
-            outputs=outputs,
-            inputs=inputs,
-            resample=resample,
-            resample_by=resample_by,
-        )
-    )
+    named = {"series": series, "time": time, "label": label, "resample": resample, "resample_by": resample_by}
+    columns: Any = {name: value for name, value in named.items() if value is not None}
+    columns |= {"outputs": outputs, "inputs": inputs}
+    check_columns(frame, columns)
+    family = frame if isinstance(frame, Family) else Family(frame, **columns)
     for note in family.notes:
         _LOG.info(note)
     kept = None if checkpoint is None else Path(checkpoint)
@@ -109,17 +101,18 @@ class Fitting:
         **settings: Unpack[Settings],
     ) -> None:
         """Choose what was not asked for; no step is taken yet. `checkpoint` is what `checkpoint()` of an earlier one gave, `device` as in `fit`."""
-        if not isinstance(seed, int) or not 0 <= seed < 2**64:
-            raise SettingError(f"setting `seed`: expected a whole number from 0 to 2^64 - 1, found {seed!r}")
         asked = json.dumps(settings, default=_plain)
-        self._core = _core.Fitting(family._core, asked, list(select_code), seed, device, checkpoint)
+        lengths = [whole("select_code", length, 1) for length in select_code]
+        self._core = _core.Fitting(family._core, asked, lengths, seed_number(seed), device, checkpoint)
         self._kind = family._kind
 
     def run(self, *, threads: int | None = None, progress: bool | Heard | None = None) -> Model:
         """Go on until the model is there; Ctrl-C raises `FitInterrupted` within a second, and another call goes on."""
         try:
             with shown(progress) as heard:
-                model = Model._of(self._core.run(threads, heard), self._kind)
+                model = Model._of(
+                    self._core.run(None if threads is None else whole("threads", threads), heard), self._kind
+                )
         except KeyboardInterrupt as stopped:
             raise FitInterrupted(self) from stopped
         say_trouble(self._core)

@@ -23,10 +23,12 @@ class Levels:
     """Levels of intervals in percent, and of quantiles, as probabilities with the names of their columns."""
 
     def __init__(self, level: Sequence[float] | float, quantiles: Sequence[float] = ()) -> None:
-        percents = sorted({_percent(one) for one in _several(level)})
+        percents = sorted({_percent(one) for one in _several("level", level)})
         self.names = {f"lo-{one:g}": _probability(100 - one) for one in reversed(percents)}
         self.names |= {f"hi-{one:g}": _probability(100 + one) for one in percents}
-        self.names |= {f"q{float(one):g}": float(one) for one in sorted(set(_several(quantiles)))}
+        self.names |= {
+            f"q{float(one):g}": float(one) for one in sorted(set(_several("quantiles", quantiles)))
+        }
         for one in self.names.values():
             if not 0 < one < 1:
                 raise SettingError(f"setting `quantiles`: expected levels between 0 and 1, found {one:g}")
@@ -37,8 +39,15 @@ class Levels:
         return list(self.names.values())
 
 
-def _several(values: Sequence[float] | float) -> list[float]:
-    return [float(one) for one in ([values] if isinstance(values, int | float) else values)]
+def _several(name: str, values: Any) -> list[float]:
+    try:
+        if isinstance(values, str):
+            raise TypeError
+        return [float(one) for one in ([values] if np.ndim(values) == 0 else values)]
+    except (TypeError, ValueError):
+        raise SettingError(
+            f"setting `{name}`: expected numbers, such as 80 or [80, 95], found {values!r}"
+        ) from None
 
 
 def _percent(level: float) -> float:
@@ -84,6 +93,11 @@ class Forecast:
     def ids(self) -> list[str]:
         """Ids of the sequences that are forecast."""
         return self._core.ids
+
+    @property
+    def far_outside(self) -> list[str]:
+        """Ids of the sequences that are far outside of what the family does: no code explains them, and their forecasts mean little."""
+        return self._core.far_outside()[0]
 
     @property
     def frame(self) -> SameKind:
@@ -133,7 +147,8 @@ class Forecast:
     def __repr__(self) -> str:
         shapes = [mean.shape[0] for mean in self._core.means()]
         steps = f"{min(shapes)}" if min(shapes) == max(shapes) else f"{min(shapes)} to {max(shapes)}"
-        return f"Forecast({len(self)} sequences, {steps} steps, outputs {', '.join(self.output_names)})"
+        sequences = "sequence" if len(self) == 1 else "sequences"
+        return f"Forecast({len(self)} {sequences}, {steps} steps, outputs {', '.join(self.output_names)})"
 
     def _repr_html_(self) -> str:
         from pymtds._html import forecast

@@ -40,17 +40,17 @@ SameKind: TypeAlias = Any
 class Kind:
     """The kind of frame that results come out as."""
 
-    def __init__(self, name: str, like: Any = None) -> None:
+    def __init__(self, name: str, like: Any = None, index: tuple[str, str] = ("", "")) -> None:
         self.name = name
         self._schema: dict[str, Any] = {}
         if like is not None and name in ("pandas", "polars"):
             import narwhals as nw
 
             frame = nw.from_native(like, eager_only=True)
-            self._schema = dict(frame.schema)
+            self._schema = {name: kind for name, kind in frame.schema.items() if name in index}
 
     def frame(self, table: _core.Table) -> SameKind:
-        """A frame of this kind with the content of a table; columns that came in have their type again."""
+        """A frame of this kind with the content of a table; ids and times have their type again."""
         import narwhals as nw
 
         if self.name == "arrow":
@@ -62,12 +62,25 @@ class Kind:
         else:
             backend = {"pyarrow": "pyarrow", "pandas": "pandas", "polars": "polars"}[self.name]
             frame = nw.from_arrow(table, backend=backend)  # type: ignore[arg-type]
-        casts = [
-            nw.col(name).cast(self._schema[name])
-            for name, found in frame.schema.items()
-            if name in self._schema and self._schema[name] != found and _is_index(self._schema[name])
-        ]
-        return frame.with_columns(*casts).to_native() if casts else frame.to_native()
+        for name, found in frame.schema.items():
+            wanted = self._schema.get(name, found)
+            if wanted != found and _is_index(wanted):
+                frame = frame.with_columns(_cast(frame[name], wanted))
+        return frame.to_native()
+
+
+def _cast(column: Any, wanted: Any) -> Any:
+    """The column in this type, if it can hold all of it: times of the future may be too large for it."""
+    import narwhals as nw
+
+    try:
+        found = column.cast(wanted)
+        same = found.null_count() == column.null_count()
+        if wanted.is_integer():
+            same = same and bool((found.cast(nw.Int64) == column.cast(nw.Int64)).all())
+    except Exception:  # Each library of frames has its own.
+        return column
+    return found if same else column
 
 
 def _is_index(kind: Any) -> bool:
@@ -75,7 +88,7 @@ def _is_index(kind: Any) -> bool:
     import narwhals as nw
 
     return bool(
-        kind.is_integer()
+        kind.is_numeric()
         or kind.is_temporal()
         or kind in (nw.Categorical, nw.String)
         or kind == nw.Enum
@@ -83,14 +96,14 @@ def _is_index(kind: Any) -> bool:
     )
 
 
-def kind_of(frame: Frame) -> Kind:
-    """The kind of frame that this is; pandas, polars, pyarrow, duckdb, or anything else that speaks Arrow."""
+def kind_of(frame: Frame, index: tuple[str, str]) -> Kind:
+    """The kind of frame that this is: pandas, polars, pyarrow, duckdb, or anything else that speaks Arrow; `index` are its columns of ids and times."""
     root = type(frame).__module__.partition(".")[0].lstrip("_")
     if root == "polars":
         # A lazy frame is collected where its rows are needed, and answers are not lazy.
-        return Kind("polars", frame if hasattr(frame, "__arrow_c_stream__") else None)
+        return Kind("polars", frame if hasattr(frame, "__arrow_c_stream__") else None, index)
     if root in ("pandas", "duckdb"):
-        return Kind(root, frame)
+        return Kind(root, frame, index)
     if root == "pyarrow":
         return Kind("pyarrow")
     return Kind("arrow")
@@ -99,6 +112,11 @@ def kind_of(frame: Frame) -> Kind:
 def streams_of(frame: Frame) -> list[Any]:
     """The rows of the frame, in parts with `__arrow_c_stream__`."""
     root = type(frame).__module__.partition(".")[0]
+    if type(frame).__name__ == "Series":
+        raise DataError(
+            f"expected a frame, found a Series of {root}; give the columns of ids and times as well, or arrays to "
+            "pymtds.Family.from_arrays"
+        )
     if root == "pandas":
         return [_of_pandas(frame)]
     if root == "polars":
@@ -126,6 +144,11 @@ def _of_pandas(frame: Any) -> Any:
     """Columns and named index levels; through polars or pyarrow, whichever is there."""
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
+    # Arrow would have them as numbers of months or days; they begin at moments.
+    periods = {
+        name: frame[name].dt.to_timestamp() for name in frame.columns if _is_period(frame.dtypes, name)
+    }
+    frame = frame.assign(**periods) if periods else frame
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise DataError(
@@ -135,9 +158,9 @@ def _of_pandas(frame: Any) -> Any:
         pyarrow = _module("pyarrow")
         try:
             return pyarrow.Table.from_pandas(frame, preserve_index=False)
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError) as error:
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, TypeError) as error:
             raise DataError(
-                f"frame: a column holds values of several kinds ({error}); give it one type"
+                f"frame: a column holds values of several kinds, or of one that Arrow has not ({error}); give it one plain type"
             ) from error
     if _has("polars"):
         columns = {str(name): _plain(frame[name]) for name in frame.columns}
@@ -145,6 +168,10 @@ def _of_pandas(frame: Any) -> Any:
     raise DataError(
         "a frame of pandas is read through pyarrow or polars, and neither is installed; pip install pyarrow"
     )
+
+
+def _is_period(types: Any, name: Any) -> bool:
+    return type(types[name]).__name__ == "PeriodDtype"
 
 
 def _plain(column: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any, TypedDict, Unpack
 
@@ -11,19 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from pymtds._core import Family as CoreFamily
+from pymtds._core import Forecast as CoreForecast
 from pymtds._core import Model as CoreModel
+from pymtds._core import Posterior as CorePosterior
 from pymtds._devices import say_trouble
 from pymtds._errors import DataError, SettingError
-from pymtds._family import Family, columns_of, matrix
+from pymtds._family import Family, columns_of
 from pymtds._forecast import Forecast, Levels
 from pymtds._frames import Frame, Kind, SameKind, kind_of, streams_of
+from pymtds._numbers import Array, array, check_size, count, matrix, seed_number, steps, whole
 from pymtds._posterior import Posterior
 from pymtds._progress import Heard, shown
 from pymtds._tracker import Tracker
 
 __all__ = ["ColumnNames", "Model", "load"]
 
-Array = npt.NDArray[np.float64]
+_LOG = logging.getLogger("pymtds")
 
 
 class ColumnNames(TypedDict, total=False):
@@ -85,20 +89,30 @@ class Model:
         """
         family, kind = self._family(frame, columns)
         levels = Levels(level, quantiles)
+        ahead, draws = count("horizon", horizon), whole("draws", draws)
+        each = (ahead or max(family.lengths)) * len(self.output_names)
+        check_size(
+            "horizon", len(family), each, 2 + len(levels.names) + draws, inner=each * self._core.n_systems
+        )
         with shown(progress) as heard:
             core = self._core.forecast(
                 family,
-                _count("horizon", horizon),
-                _count("seen", seen),
+                ahead,
+                count("seen", seen),
                 levels.probabilities,
                 draws=draws,
                 method=method,
-                seed=seed,
-                threads=threads,
+                seed=seed_number(seed),
+                threads=_threads(threads),
                 progress=heard,
             )
         say_trouble(self._core)
-        return Forecast(core, levels, kind, family.output_names)
+        found = Forecast(core, levels, kind, family.output_names)
+        _warn(core)
+        without = len(family) - len(found)
+        if without > 0:
+            _LOG.warning("%d sequence(s) end with what is seen and are not forecast; give a horizon", without)
+        return found
 
     def infer(
         self,
@@ -118,17 +132,20 @@ class Model:
         (6, 1)
         """
         family, kind = self._family(frame, columns)
+        draws = whole("draws", draws, 1)
+        check_size("draws", len(family), draws, self.d_code + 1)
         with shown(progress) as heard:
             core = self._core.infer(
                 family,
-                _count("seen", seen),
+                count("seen", seen),
                 draws=draws,
                 method=method,
-                seed=seed,
-                threads=threads,
+                seed=seed_number(seed),
+                threads=_threads(threads),
                 progress=heard,
             )
         say_trouble(self._core)
+        _warn(core)
         return Posterior(core, kind)
 
     def evaluate(
@@ -157,12 +174,12 @@ class Model:
         with shown(progress) as heard:
             table = self._core.evaluate(
                 family,
-                [seen] if isinstance(seen, int) else list(seen),
-                horizon=_count("horizon", horizon),
+                [whole("seen", one) for one in ([seen] if isinstance(seen, int | np.integer) else seen)],
+                horizon=count("horizon", horizon),
                 against=[against] if isinstance(against, str) else list(against),
                 train=training,
-                seed=seed,
-                threads=threads,
+                seed=seed_number(seed),
+                threads=_threads(threads),
                 progress=heard,
             )
         say_trouble(self._core)
@@ -177,7 +194,9 @@ class Model:
         >>> tracker.forecast(5).mean.shape
         (5, 1)
         """
-        return Tracker(self._core.track(number), len(self.output_names), len(self.input_names))
+        return Tracker(
+            self._core.track(whole("number", number)), len(self.output_names), len(self.input_names)
+        )
 
     def generate(
         self,
@@ -201,14 +220,19 @@ class Model:
         if (code is not None) + (like is not None) + (sample is not None) != 1:
             raise SettingError("expected one of code, like and sample; say which sequences to make")
         if sample is not None:
-            codes = self._core.sample_codes(sample, seed)
+            sample = whole("sample", sample, 1)
+            check_size("sample", sample, self.d_code)
+            codes = self._core.sample_codes(sample, seed_number(seed))
         elif like is not None:
             codes = np.stack([self.code_of(id) for id in ([like] if isinstance(like, str) else like)])
         else:
-            codes = np.atleast_2d(np.asarray(code, dtype=np.float64))
+            codes = np.atleast_2d(array(code, "code"))
         self._check_codes(codes)
-        driven, steps = self._driven(inputs, n_time)
-        return self._core.generate(np.ascontiguousarray(codes), steps, driven, seed if noise else None)
+        driven, length = self._driven(inputs, n_time)
+        check_size("n_time", len(codes), length, len(self.output_names))
+        return self._core.generate(
+            np.ascontiguousarray(codes), length, driven, seed_number(seed) if noise else None
+        )
 
     def morph(
         self,
@@ -222,16 +246,16 @@ class Model:
         >>> model.morph(["a", "c", "b"], 30).shape
         (30, 1)
         """
-        waypoints: list[Any] = list(path)  # type: ignore[arg-type]
+        waypoints: list[Any] = [path] if isinstance(path, str) else list(path)  # type: ignore[arg-type]
+        if not waypoints:
+            raise SettingError("setting `path`: expected codes, or ids of members, found none")
         codes = np.stack(
-            [
-                self.code_of(point) if isinstance(point, str) else np.asarray(point, float)
-                for point in waypoints
-            ]
+            [self.code_of(point) if isinstance(point, str) else array(point, "path") for point in waypoints]
         )
         self._check_codes(codes)
-        driven, steps = self._driven(inputs, n_time)
-        return self._core.morph(np.ascontiguousarray(codes, dtype=np.float64), steps, driven)
+        driven, length = self._driven(inputs, n_time)
+        check_size("n_time", length, len(self.output_names))
+        return self._core.morph(np.ascontiguousarray(codes, dtype=np.float64), length, driven)
 
     def transfer(
         self,
@@ -254,7 +278,7 @@ class Model:
         (30, 1)
         """
         family, _ = self._family(frame, columns)
-        return self._core.transfer(family, content, style, seed=seed, threads=threads)
+        return self._core.transfer(family, content, style, seed=seed_number(seed), threads=threads)
 
     def on(self, device: str) -> Model:
         """Give the same model on a device: `cpu`, `cuda`, `cuda:1`, or `auto`, a graphics card where there is one and the model gains by it.
@@ -345,6 +369,7 @@ class Model:
         return codes(self, axes)
 
     def _family(self, frame: Frame | Family, columns: ColumnNames) -> tuple[CoreFamily, Kind]:
+        check_columns(frame, columns)
         if isinstance(frame, Family):
             return frame._core, frame._kind
         named = columns_of(
@@ -356,7 +381,10 @@ class Model:
             columns.get("resample"),
             columns.get("resample_by"),
         )
-        return CoreFamily.from_frame(streams_of(frame), named, self._core), kind_of(frame)
+        family = CoreFamily.from_frame(streams_of(frame), named, self._core)
+        for note in family.notes:
+            _LOG.info(note)
+        return family, kind_of(frame, family.index_names)
 
     def _check_codes(self, codes: Array) -> None:
         if codes.ndim != 2 or codes.shape[1] != self.d_code:
@@ -366,9 +394,9 @@ class Model:
         if inputs is None:
             if n_time is None:
                 raise SettingError("setting `n_time`: expected a number of steps, found nothing")
-            return None, n_time
+            return None, steps("n_time", n_time)
         driven = matrix(inputs, "inputs")
-        return driven, len(driven) if n_time is None else n_time
+        return driven, steps("n_time", len(driven) if n_time is None else n_time)
 
     def __reduce__(self) -> tuple[Callable[..., Model], tuple[list[tuple[str, bytes]]]]:
         return _unpickled, (self._core.to_files(),)
@@ -399,11 +427,29 @@ def load(path: str | PathLike[str], *, device: str = "auto") -> Model:
     return Model._of(CoreModel.load(fspath(path), device))
 
 
+def check_columns(frame: Any, columns: Mapping[str, Any]) -> None:
+    """Refuse columns that nobody would look at: misspelt ones, and those of a family that was read."""
+    known = list(ColumnNames.__annotations__)
+    for name in columns:
+        if name not in known:
+            raise SettingError(f"no setting `{name}`; columns are named by {', '.join(known)}")
+    given = [name for name in known if columns.get(name)]
+    if given and isinstance(frame, Family):
+        raise SettingError(
+            f"setting `{given[0]}`: expected none for a family, whose columns are known; name it in pymtds.Family(…)"
+        )
+
+
+def _threads(threads: int | None) -> int | None:
+    return None if threads is None else whole("threads", threads)
+
+
+def _warn(found: CoreForecast | CorePosterior) -> None:
+    """Log which sequences are far outside of what the family does, in the words of the program."""
+    _, note = found.far_outside()
+    if note is not None:
+        _LOG.warning(note)
+
+
 def _unpickled(files: list[tuple[str, bytes]]) -> Model:
     return Model._of(CoreModel.from_files(files, "auto"))
-
-
-def _count(name: str, value: int | None) -> int | None:
-    if value is not None and (not isinstance(value, int | np.integer) or value < 1):
-        raise SettingError(f"setting `{name}`: expected 1 or more steps, found {value!r}")
-    return None if value is None else int(value)

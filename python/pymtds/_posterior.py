@@ -39,6 +39,11 @@ class Posterior:
         return self._core.ids
 
     @property
+    def far_outside(self) -> list[str]:
+        """Ids of the sequences that are far outside of what the family does: no code explains them."""
+        return self._core.far_outside()[0]
+
+    @property
     def frame(self) -> SameKind:
         """A row per sequence: steps seen, mean and deviation of the code, evidence, effective draws, status, misfit."""
         return self._kind.frame(self._core.table())
@@ -77,7 +82,8 @@ class Posterior:
         return len(self._core.ids)
 
     def __repr__(self) -> str:
-        return f"Posterior({len(self)} sequences, codes of length {self._core.mean().shape[1]})"
+        sequences = "sequence" if len(self) == 1 else "sequences"
+        return f"Posterior({len(self)} {sequences}, codes of length {self._core.mean().shape[1]})"
 
     def _repr_html_(self) -> str:
         from pymtds._html import posterior

@@ -15,7 +15,7 @@ class Settings(TypedDict, total=False):
     base: str
     """What kind of system the members share: lds, kalman, rnn, ornn, gru, layered or pd."""
     recipe: str
-    """Settings to begin with: usual, motion (many outputs that follow inputs with a phase) or paper (the motion model of Bird & Williams)."""
+    """Settings to begin with: usual, motion (many outputs that follow inputs with a phase), motion_large (the same for a graphics card) or paper (the motion model of Bird & Williams)."""
     code: int
     """In how many ways members may differ: length of the code of a member."""
     state: int

@@ -10,13 +10,12 @@ import numpy.typing as npt
 
 from pymtds._errors import DataError
 from pymtds._forecast import Levels
+from pymtds._numbers import Array, array, check_size, steps
 
 if TYPE_CHECKING:
     from pymtds import _core
 
 __all__ = ["TrackedForecast", "Tracker"]
-
-Array = npt.NDArray[np.float64]
 
 
 class TrackedForecast(NamedTuple):
@@ -86,7 +85,9 @@ class Tracker:
         """Forecast the next steps; `inputs` are those of these steps, where the model has inputs that change."""
         levels = Levels(level, quantiles)
         future = None if inputs is None else _rows(inputs, self._sizes[1], "inputs")
-        mean, sd, found = self._core.forecast(horizon, levels.probabilities, future)
+        ahead = steps("horizon", horizon)
+        check_size("horizon", ahead, inner=ahead * self._sizes[0])
+        mean, sd, found = self._core.forecast(ahead, levels.probabilities, future)
         return TrackedForecast(mean, sd, dict(zip(levels.names, found, strict=True)))
 
     def __repr__(self) -> str:
@@ -100,7 +101,7 @@ class Tracker:
 
 def _rows(values: npt.ArrayLike, width: int, what: str) -> Array:
     """Steps × columns; numbers of one dimension are a step, or steps of one column."""
-    found = np.asarray(values, dtype=np.float64)
+    found = array(values, what)
     if found.ndim < 2:
         found = found.reshape(-1, width) if width and found.size % width == 0 else found.reshape(1, -1)
     if found.ndim != 2 or found.shape[1] != width:

@@ -166,6 +166,11 @@ class MTDS:
             parts.append(joined.select(id_col, time_col, "cutoff", target_col, *answers))
         return nw.concat(parts).to_native()
 
+    def __repr__(self) -> str:
+        said = {"freq": self.freq, **self.settings}
+        words = ", ".join(f"{name}={value!r}" for name, value in said.items() if value is not None)
+        return f"MTDS({words})"
+
     def _learned(self) -> Model:
         if self.model is None:
             raise Error("nothing was learned yet; call fit first")

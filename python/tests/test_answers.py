@@ -1,5 +1,7 @@
 """What a model answers: shapes, names, refusals, pictures."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -175,3 +177,68 @@ def test_scores_are_a_frame_of_the_kind_that_went_in(model):
         assert said in str(refused.value)
     with pytest.raises(pymtds.SettingError, match="learns from training sequences"):
         model.evaluate(rows(), seen=10, against=["ridge"])
+
+
+def test_a_sequence_that_is_no_member_is_said_to_be_far_outside(model, frame, caplog):
+    strange = frame.with_columns(y=pl.when(pl.col("series") == "c").then(40 * pl.col("y") + 7).otherwise("y"))
+    for found in (model.forecast(strange, horizon=2), model.infer(strange)):
+        assert found.far_outside == ["c"]
+    told = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert len(told) == 2
+    assert all(note.startswith("`c` (errors") and "no code explains it" in note for note in told)
+    caplog.clear()
+    assert model.forecast(frame, horizon=2).far_outside == model.infer(frame).far_outside == []
+    assert caplog.records == []
+
+
+def test_sequences_that_are_not_forecast_are_counted_aloud(model, frame, caplog):
+    found = model.forecast(frame.filter((pl.col("series") != "a") | (pl.col("t") < 20)), seen=20)
+    assert found.ids == list("bcdef")
+    assert "1 sequence(s) end with what is seen" in caplog.text
+
+
+HUGE = 10**12
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda model, frame: model.forecast(frame, HUGE), "`horizon`: expected at most"),
+        (lambda model, frame: model.forecast(frame, 2, draws=HUGE), "`horizon`: expected at most"),
+        (
+            lambda model, frame: model.forecast(frame, 2, draws=-1),
+            "`draws`: expected a whole number, 0 or more",
+        ),
+        (lambda model, frame: model.forecast(frame, 2, seed=-1), "`seed`: expected a whole number, 0 to"),
+        (lambda model, frame: model.forecast(frame, 2, seed=1.5), "found 1.5"),
+        (lambda model, frame: model.forecast(frame, 2, threads=-1), "`threads`: expected"),
+        (lambda model, frame: model.forecast(frame, 2, level="80"), "`level`: expected numbers"),
+        (
+            lambda model, frame: model.forecast(frame, 2, serie="x"),
+            "no setting `serie`; columns are named by series",
+        ),
+        (lambda model, frame: model.forecast(pymtds.Family(frame), 2, series="x"), "in pymtds.Family"),
+        (lambda model, frame: pymtds.fit(pymtds.Family(frame), time="x"), "in pymtds.Family"),
+        (lambda model, frame: pymtds.fit(frame, select_code=[0]), "`select_code`: expected"),
+        (lambda model, frame: model.infer(frame, draws=0), "`draws`: expected a whole number, 1 or more"),
+        (lambda model, frame: model.infer(frame, draws=HUGE), "`draws`: expected at most"),
+        (
+            lambda model, frame: model.generate(-1, sample=1),
+            "`n_time`: expected 1 or more steps",
+        ),
+        (lambda model, frame: model.generate(HUGE, sample=1), "`n_time`: expected at most"),
+        (lambda model, frame: model.generate(4, sample=-1), "`sample`: expected"),
+        (lambda model, frame: model.generate(4, sample=HUGE), "`sample`: expected at most"),
+        (lambda model, frame: model.generate(4, code="a"), "code: expected numbers"),
+        (lambda model, frame: model.morph([], 4), "`path`: expected"),
+        (lambda model, frame: model.morph(["a", "b"], HUGE), "`n_time`: expected at most"),
+        (lambda model, frame: model.track(-1), "`number`: expected"),
+        (lambda model, frame: model.track().observe("a"), "outputs: expected numbers"),
+        (lambda model, frame: model.track().forecast(HUGE), "`horizon`: expected at most"),
+        (lambda model, frame: model.evaluate(frame, seen=-1), "`seen`: expected"),
+    ],
+)
+def test_slips_are_named_and_do_not_end_the_interpreter(model, frame, ask, said):
+    with pytest.raises(ValueError, match=re.escape(said)) as refused:
+        ask(model, frame)
+    assert isinstance(refused.value, pymtds.Error)

@@ -21,6 +21,7 @@ def long_frame() -> pd.DataFrame:
 def test_names_and_times_are_those_of_nixtla():
     frame = long_frame()
     model = MTDS(freq="ME", **SETTINGS).fit(frame)
+    assert repr(model) == "MTDS(freq='ME', code=1, effort=0.02)"
     found = model.predict(h=3, level=[80, 95])
     levels = ["mtds-lo-95", "mtds-lo-80", "mtds-hi-80", "mtds-hi-95"]
     assert list(found.columns) == ["unique_id", "ds", "mtds", *levels]
@@ -125,50 +126,6 @@ def test_the_estimator_passes_the_checks_of_sktime():
     results = check_estimator(MTDSForecaster, raise_exceptions=False, verbose=False, **asked)
     assert results
     assert {name: found for name, found in results.items() if found != "PASSED"} == {}
-
-
-def test_the_way_of_nixtlas_quick_start():
-    """Fit a long frame, predict with levels, cross-validate, score by their own measures."""
-    evaluation = pytest.importorskip("utilsforecast.evaluation")
-    from utilsforecast.losses import mae, rmse
-
-    df = long_frame()
-    forecaster = MTDS(freq="ME", **SETTINGS)
-    forecaster.fit(df)
-    forecast_df = forecaster.predict(h=6, level=[90])
-    assert len(forecast_df) == 6 * df["unique_id"].nunique()
-    assert (forecast_df["mtds-lo-90"] < forecast_df["mtds-hi-90"]).all()
-    crossvalidation_df = forecaster.cross_validation(df=df, h=4, step_size=4, n_windows=2, refit=False)
-    scores = evaluation.evaluate(crossvalidation_df.drop(columns="cutoff"), metrics=[mae, rmse])
-    assert list(scores.columns) == ["unique_id", "metric", "mtds"]
-    assert (scores["mtds"] < df["y"].max() - df["y"].min()).all()
-
-
-def test_the_way_of_sktimes_first_example():
-    """Airline passengers, split in time, forecast at the dates of the test set, scored and re-evaluated by sktime's own tools."""
-    pytest.importorskip("sktime")
-    from sktime.datasets import load_airline
-    from sktime.forecasting.base import ForecastingHorizon
-    from sktime.forecasting.model_evaluation import evaluate
-    from sktime.performance_metrics.forecasting import mean_absolute_percentage_error
-    from sktime.split import ExpandingWindowSplitter, temporal_train_test_split
-
-    from pymtds.sktime import MTDSForecaster
-
-    y = load_airline()
-    y_train, y_test = temporal_train_test_split(y, test_size=12)
-    fh = ForecastingHorizon(y_test.index, is_relative=False)
-    forecaster = MTDSForecaster(settings=SETTINGS)
-    forecaster.fit(y_train)
-    y_pred = forecaster.predict(fh)
-    assert y_pred.index.equals(y_test.index)
-    # A first look at one series: better than nothing at all.
-    assert mean_absolute_percentage_error(y_test, y_pred) < 1.0
-    intervals = forecaster.predict_interval(fh, coverage=0.9)
-    assert (intervals.iloc[:, 0] < intervals.iloc[:, 1]).all()
-    splitter = ExpandingWindowSplitter(initial_window=120, step_length=12, fh=[1, 2, 3])
-    results = evaluate(forecaster=forecaster, y=y, cv=splitter, error_score="raise")
-    assert len(results) == 2
 
 
 def test_a_panel_is_learned_and_a_short_series_forecast():

@@ -65,6 +65,33 @@ def test_ids_come_out_in_the_type_that_went_in(model, kind):
         assert [str(one) for one in found.to_list()] == list("123456")
 
 
+def test_categories_may_be_numbers_and_numbers_may_be_fractions(model):
+    numbered = {letter: i for i, letter in enumerate("abcdef")}
+    frame = rows().with_columns(pl.col("series").replace_strict(numbered)).to_pandas()
+    for kind in ("category", "float64", "float32"):
+        family = frame.astype({"series": kind, "t": "float32"})
+        found = model.forecast(family, horizon=2).frame
+        assert found.dtypes[["series", "t"]].equals(family.dtypes[["series", "t"]])
+        assert found["series"].tolist() == [i for i in range(6) for _ in range(2)]
+        assert pymtds.Family(family).to_frame()["series"].tolist() == frame["series"].tolist()
+
+
+def test_times_that_grow_out_of_their_type_get_a_wider_one(model):
+    frame = rows().with_columns((pl.col("t") + 225).cast(pl.UInt8))
+    for family in (frame, frame.to_pandas()):
+        found = nw.from_native(model.forecast(family, horizon=3).frame, eager_only=True)["t"]
+        assert found.to_list()[:3] == [255, 256, 257]
+
+
+def test_a_column_of_the_frame_with_the_name_of_a_result_does_no_harm(model, frame):
+    named = frame.with_columns(mean=pl.lit(1, pl.Int64), sd=pl.lit("x"), output=pl.lit(2))
+    for family in (named, named.to_pandas()):
+        found = nw.from_native(model.forecast(family, horizon=2).frame, eager_only=True)
+        assert found["mean"].to_list() == model.forecast(frame, horizon=2).mean.reshape(-1).tolist()
+    with pytest.raises(pymtds.DataError, match="other names than results, found `mean`"):
+        _ = model.forecast(frame.rename({"series": "mean"}), horizon=2, series="mean").frame
+
+
 def with_diets() -> pl.DataFrame:
     """The family with a label and an input that does not change within a sequence."""
     is_even = pl.col("series").is_in(["a", "c", "e"])
@@ -175,13 +202,14 @@ def test_hours_go_on_across_a_night_when_clocks_change(model, frame, kind, unit,
     assert found["mean"].to_list() == counted.reshape(-1).tolist()
 
 
-def test_days_of_a_zone_are_given_as_dates_where_clocks_change():
+def test_days_of_a_zone_are_given_as_dates_where_clocks_change(frame):
     local = pl.datetime_range(
         dt.datetime(2024, 10, 10), dt.datetime(2024, 11, 8), "1d", time_zone="Europe/Berlin", eager=True
     )
-    frame = rows().with_columns(t=pl.Series(local.to_list() * 6, dtype=local.dtype))
-    # Moments are moments: one of these days has 25 hours, and a note says that they are not all as long.
-    assert any("jitter" in note for note in pymtds.Family(frame).notes)
+    frame = frame.with_columns(t=pl.Series(local.to_list() * 6, dtype=local.dtype))
+    for family in (frame, frame.to_pandas(), frame.to_arrow()):
+        with pytest.raises(pymtds.DataError, match=r"row 19, column `t`.* but for 1h more .* give dates"):
+            pymtds.Family(family)
     dates = frame.with_columns(pl.col("t").dt.date())
     assert pymtds.Family(dates).time_step == "1d"
     assert pymtds.Family(dates).notes == []
@@ -288,6 +316,14 @@ def test_frames_that_are_none_and_columns_that_come_twice():
     twice = pd.concat([rows().to_pandas()] * 2, axis=1)
     with pytest.raises(pymtds.DataError, match="found `series` twice"):
         pymtds.Family(twice)
+    for series in (rows()["y"], rows().to_pandas()["y"]):
+        with pytest.raises(pymtds.DataError, match="found a Series of p"):
+            pymtds.Family(series)
+    with pytest.raises(pymtds.DataError, match="cast the column"):
+        pymtds.Family(rows().with_columns(pl.col("t").cast(pl.Int128)))
+    for odd in (rows().to_pandas()["y"] + 1j, pd.arrays.SparseArray(rows()["y"].to_numpy())):
+        with pytest.raises(pymtds.DataError, match="give it one plain type"):
+            pymtds.Family(rows().to_pandas().assign(y=odd))
     mixed = rows().to_pandas().astype({"y": object})
     mixed.loc[3, "y"] = "x"
     with pytest.raises(pymtds.DataError):
@@ -328,6 +364,13 @@ def test_arrays_make_a_family(frame):
             pymtds.Family.from_arrays(wrong)
     with pytest.raises(pymtds.DataError):
         pymtds.Family.from_arrays(np.zeros((2, 5)), np.zeros((3, 5)))
+
+
+def test_periods_of_pandas_are_the_moments_at_which_they_begin(model, frame):
+    months = pd.period_range("2024-01", periods=30, freq="M")
+    family = pymtds.Family(frame.to_pandas().assign(t=[*months] * 6))
+    assert family.time_step == "1mo"
+    assert list(family.to_frame()["t"][:30]) == list(months.to_timestamp())
 
 
 def test_anything_that_speaks_arrow_goes_in(model, frame):

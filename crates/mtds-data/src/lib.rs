@@ -54,6 +54,7 @@ pub mod model;
 mod note;
 mod npz;
 pub mod oscillators;
+mod outside;
 pub mod pharmacodynamics;
 mod problem;
 mod read;
@@ -66,6 +67,7 @@ pub use error::{Error, Result};
 pub use format::Format;
 pub use lock::Lock;
 pub use note::Note;
+pub use outside::{FAR_OUTSIDE, Outside};
 pub use problem::{DataError, Place, Problem};
 #[cfg(feature = "arrow")]
 pub use read::read_family_from_batches;

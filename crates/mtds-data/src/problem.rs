@@ -176,6 +176,13 @@ pub enum Problem {
     )]
     Irregular { series: String, expected: String, found: String, before_row: u64 },
 
+    /// Days of a place where clocks change.
+    #[error(
+        "expected steps of one length, found whole days in sequence `{series}` but for {by} between row {before_row} and this one, as where clocks \
+         change; give dates without a time of day, such as 2024-01-31"
+    )]
+    LocalDays { series: String, by: String, before_row: u64 },
+
     /// Rows do not lie at the steps that a model was learned with.
     #[error(
         "expected steps of {step}, as the model was learned with, found {found}; resample to its steps, or learn a model of such data"

@@ -8,7 +8,7 @@ use crate::table::{self, Table};
 use crate::work::{self, Watch};
 use mtds::random::{Stream, stream};
 use mtds::{Method, Model};
-use mtds_data::ReadFamily;
+use mtds_data::{Outside, ReadFamily};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -42,6 +42,8 @@ pub(crate) struct Part {
     quantiles: Vec<Vec<f64>>,
     /// n × n_time × d_obs.
     draws: Vec<f64>,
+    /// Whether it is far outside of what the family does.
+    outside: Option<Outside>,
 }
 
 /// Forecasts of all sequences that go on.
@@ -77,8 +79,9 @@ fn part(
     let inputs = inputs_until(&read.family, model, i, steps.end);
     let given = (&outputs, inputs.as_ref());
     let random = [stream(asked.seed, Stream::Infer(number)), stream(asked.seed, Stream::Forecast(number))];
-    let (forecast, _) =
+    let (forecast, inferred) =
         model.forecast_observed(given, steps.len(), asked.method, random, &|| watch.go_on())?;
+    let misfit = model.misfit(given, &inferred.posterior)?;
     let draws = match asked.draws {
         0 => vec![],
         n => forecast.draws(n, &mut stream(asked.seed, Stream::ForecastDraws(number))),
@@ -90,6 +93,7 @@ fn part(
         std_dev: forecast.variance().into_iter().map(f64::sqrt).collect(),
         quantiles: forecast.quantiles(&asked.levels)?,
         draws,
+        outside: Outside::of(read.family.sequence(i).id(), misfit),
     })
 }
 
@@ -111,6 +115,13 @@ fn steps(model: &Model, read: &ReadFamily, asked: &Asked, i: usize) -> Result<Ra
         .into());
     }
     Ok(seen..seen + horizon)
+}
+
+/// Ids of sequences that are far outside of what the family does, and what to say of them.
+pub(crate) fn told(found: impl Iterator<Item = Outside>) -> (Vec<String>, Option<String>) {
+    let found: Vec<Outside> = found.collect();
+    let note = Outside::note(&found);
+    (found.into_iter().map(|one| one.id).collect(), note)
 }
 
 /// Forecasts of the sequences of a family.
@@ -172,6 +183,11 @@ impl Forecast {
     fn ids(&self) -> Vec<String> {
         let family = &self.family.get().read.family;
         self.parts.iter().map(|part| family.sequence(part.i).id().to_owned()).collect()
+    }
+
+    /// Ids of the sequences that are far outside of what the family does, and what to say of them.
+    fn far_outside(&self) -> (Vec<String>, Option<String>) {
+        told(self.parts.iter().filter_map(|part| part.outside.clone()))
     }
 
     /// Means of each sequence, steps × outputs.

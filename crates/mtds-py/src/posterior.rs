@@ -3,12 +3,14 @@
 use crate::array::{Array, array};
 use crate::error::Result;
 use crate::family::Family;
+use crate::forecast::told;
 use crate::model::{check_columns, inputs_of, seen};
 use crate::table::{self, Table};
 use crate::work::{self, Watch};
+use mtds::parts::Misfit;
 use mtds::random::{Random, Stream, stream};
 use mtds::{Inferred, Method, Model, Points};
-use mtds_data::{Column, ReadFamily};
+use mtds_data::{Column, Outside, ReadFamily};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -36,7 +38,7 @@ pub(crate) struct Part {
     pareto_k: Option<f64>,
     status: String,
     /// Errors in units of those of members.
-    misfit: f64,
+    misfit: Misfit,
     n_chains: usize,
     /// Draws of equal weight, n × d_code, chain by chain.
     draws: Vec<f64>,
@@ -59,7 +61,7 @@ pub(crate) fn all(model: &Model, read: &ReadFamily, asked: &Asked, watch: &Watch
         let random = stream(asked.seed, Stream::Infer(number));
         let found = model.infer_observed(given, asked.method, asked.draws, random, &|| watch.go_on())?;
         let mut random = stream(asked.seed, Stream::InferredDraws(number));
-        let misfit = model.misfit(given, &found.posterior)?.size().unwrap_or(f64::NAN);
+        let misfit = model.misfit(given, &found.posterior)?;
         let own = part(&found, outputs.n_time(), (model.system.d_code(), asked.draws), &mut random);
         Ok(Part { misfit, ..own })
     };
@@ -81,7 +83,7 @@ fn part(found: &Inferred, seen: usize, (k, n): (usize, usize), random: &mut Rand
         ess: diagnostics.ess,
         pareto_k: diagnostics.pareto_k,
         status: status.and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default(),
-        misfit: f64::NAN,
+        misfit: Misfit::default(),
         n_chains: posterior.n_chains(),
         draws: (0..points.len()).flat_map(|i| points.point(i)[..k].to_vec()).collect(),
         log_weights: (0..points.len())
@@ -136,7 +138,7 @@ impl Posterior {
                 ("ess".to_owned(), number(&|part| part.ess)),
                 ("pareto_k".to_owned(), number(&|part| part.pareto_k.unwrap_or(f64::NAN))),
                 ("status".to_owned(), table::texts(&statuses)),
-                ("misfit".to_owned(), number(&|part| part.misfit)),
+                ("misfit".to_owned(), number(&|part| part.misfit.size().unwrap_or(f64::NAN))),
             ]);
             Table::new(columns)
         })
@@ -146,6 +148,13 @@ impl Posterior {
     #[getter]
     fn ids(&self) -> Vec<String> {
         self.family.get().read.family.sequences().iter().map(|sequence| sequence.id().to_owned()).collect()
+    }
+
+    /// Ids of the sequences that are far outside of what the family does, and what to say of them.
+    fn far_outside(&self) -> (Vec<String>, Option<String>) {
+        let sequences = self.family.get().read.family.sequences();
+        let each = self.parts.iter().zip(sequences);
+        told(each.filter_map(|(part, sequence)| Outside::of(sequence.id(), part.misfit)))
     }
 
     /// Means, sequences × d_code.

@@ -1,6 +1,7 @@
 //! Arrow streams in and out of Python, by the PyCapsule interface that frames of all kinds speak; the only unsafe code outside
 //! of the library's kernels.
 
+use crate::error::data_error;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -48,7 +49,7 @@ impl RecordBatchReader for Batches {
 /// The batches of the parts of a frame, each anything that has a method `__arrow_c_stream__`.
 ///
 /// # Errors
-/// Whatever that method raises; `TypeError` for a capsule of another kind, and for no part.
+/// Whatever that method raises; `TypeError` for a capsule of another kind, and for no part; `DataError` for types that are unknown here.
 pub(crate) fn incoming(parts: &[Bound<'_, PyAny>]) -> PyResult<Batches> {
     let mut streams = parts.iter().map(stream).collect::<PyResult<Vec<_>>>()?;
     let Some(first) = streams.first() else {
@@ -71,7 +72,9 @@ fn stream(frame: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
         reason = "the pointer of a capsule; safe wrappers bring crates that take minutes to build"
     )]
     let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) };
-    reader.map_err(|error| PyTypeError::new_err(error.to_string()))
+    reader.map_err(|error| {
+        data_error(format!("frame: {error}; cast the column to a type that every Arrow library has"))
+    })
 }
 
 /// A capsule with a stream of one batch.

@@ -1,6 +1,6 @@
 //! A table of results on its way to a frame: Arrow columns, made from those of the library.
 
-use crate::error::{InternalError, Result};
+use crate::error::{InternalError, Result, data_error};
 use crate::{array, stream, work};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -11,6 +11,8 @@ use arrow_array::{
 use arrow_schema::{DataType, TimeUnit};
 use mtds_data::{Column, Time, TimeAxis, TimeKind};
 use pyo3::prelude::*;
+use std::collections::HashSet;
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// Microseconds of a day.
@@ -52,8 +54,15 @@ impl Table {
     /// Columns of one length, by name.
     ///
     /// # Errors
-    /// Columns of several lengths, which would be a fault.
+    /// A column of the frame that has the name of one of the results; columns of several lengths, which would be a fault.
     pub(crate) fn new(columns: Vec<(String, ArrayRef)>) -> Result<Self> {
+        let mut names = HashSet::new();
+        if let Some((twice, _)) = columns.iter().find(|(name, _)| !names.insert(name)) {
+            let why = format!(
+                "frame: expected ids and times under other names than results, found `{twice}`; rename the column"
+            );
+            return Err(data_error(why).into());
+        }
         let batch = RecordBatch::try_from_iter(columns);
         Ok(Self(batch.map_err(|error| InternalError::new_err(error.to_string()))?))
     }
@@ -88,11 +97,22 @@ pub(crate) fn texts<T: AsRef<str>>(values: &[T]) -> ArrayRef {
 
 /// Ids of sequences, as numbers where the frame had numbers.
 pub(crate) fn ids(values: &[&str], kind: Option<&DataType>) -> ArrayRef {
-    let numbers = || values.iter().map(|id| id.parse::<i64>().ok()).collect::<Option<Vec<_>>>();
-    match kind.filter(|kind| kind.is_integer()).and_then(|_| numbers()) {
-        Some(numbers) => Arc::new(Int64Array::from(numbers)),
-        None => texts(values),
-    }
+    let kind = match kind {
+        Some(DataType::Dictionary(_, of)) => Some(&**of),
+        kind => kind,
+    };
+    let as_numbers = match kind {
+        Some(kind) if kind.is_integer() => {
+            parsed(values).map(|ids: Vec<i64>| Arc::new(Int64Array::from(ids)) as ArrayRef)
+        }
+        Some(kind) if kind.is_floating() => parsed(values).map(numbers),
+        _ => None,
+    };
+    as_numbers.unwrap_or_else(|| texts(values))
+}
+
+fn parsed<T: FromStr>(values: &[&str]) -> Option<Vec<T>> {
+    values.iter().map(|id| id.parse().ok()).collect()
 }
 
 /// The times of rows `(i, k)`, in the type that the frame had them in as far as it can hold them.

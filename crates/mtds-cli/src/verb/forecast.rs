@@ -2,7 +2,7 @@
 
 use super::delivery::{Content, Delivery, append};
 use super::model::model_at;
-use super::observed::{self, Outside};
+use super::observed;
 use crate::interrupt::Interrupt;
 use crate::options::{Common, MethodName, Source, Where};
 use crate::progress::{Progress, Stage};
@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use mtds::random::{Stream, stream};
 use mtds::{Forecast, Model};
-use mtds_data::{Column, ReadFamily, Table};
+use mtds_data::{Column, Outside, ReadFamily, Table};
 use serde_json::json;
 use std::io::Write;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use super::delivery::{Content, Delivery, append};
 use super::model::model_at;
-use super::observed::{self, Outside};
+use super::observed;
 use crate::interrupt::Interrupt;
 use crate::options::{Common, MethodName, Source, Where};
 use crate::progress::{Progress, Stage};
@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use mtds::parts::Misfit;
 use mtds::random::{Random, Stream, stream};
 use mtds::{Inferred, Method, Model, Status};
-use mtds_data::{Column, ReadFamily, Table, TableWriter};
+use mtds_data::{Column, Outside, ReadFamily, Table, TableWriter};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;

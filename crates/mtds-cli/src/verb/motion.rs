@@ -2,7 +2,6 @@
 
 use super::known::{self, Code};
 use super::mocap::side::{Side, SideClip};
-use super::observed::OUTSIDE;
 use crate::options::Common;
 use crate::usage::{Refusal, UsageError, value, within};
 use anyhow::{Context, Result};
@@ -10,6 +9,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use mtds::Model;
 use mtds::random::{Stream, stream};
+use mtds_data::FAR_OUTSIDE;
 use mtds_mocap::clip::ClipSettings;
 use mtds_mocap::control::{MotionModel, Pace, Route, StyleMix, Way};
 use mtds_mocap::files::{read_clip, read_way};
@@ -152,7 +152,7 @@ impl Said<'_> {
                 if example.misfit.is_far_outside() {
                     let size = example.misfit.size().unwrap_or(f64::NAN);
                     common.say(format_args!(
-                        "note: `{}` (errors {size:.1} times those of members): {OUTSIDE}",
+                        "note: `{}` (errors {size:.1} times those of members): {FAR_OUTSIDE}",
                         path.display()
                     ));
                 }

@@ -4,15 +4,12 @@ use crate::interrupt::Interrupt;
 use crate::options::{Common, Source};
 use crate::progress::{Progress, Stage};
 use anyhow::{Result, bail};
-use mtds::parts::Misfit;
 use mtds::{Control, Family, Model, Signal};
-use mtds_data::{ReadFamily, columns_of, prolonged, time_step_of};
+use mtds_data::{Outside, ReadFamily, columns_of, prolonged, time_step_of};
 use rayon::prelude::*;
 
 /// Sequences between two looks at progress and interrupt: enough for all threads, few enough to hold.
 const BATCH: usize = 64;
-/// Sequences that a note names.
-const MOST_NAMED: usize = 5;
 
 /// Reads the family; columns that were not typed are those that the model was learned from.
 ///
@@ -36,37 +33,12 @@ pub(super) fn inputs_until(family: &Family, model: &Model, i: usize, n_time: usi
     inputs_of(family, model, i).map(|inputs| prolonged(inputs, model, n_time))
 }
 
-/// A sequence that is far outside of what the family does.
-#[derive(Debug)]
-pub(super) struct Outside {
-    pub(super) id: String,
-    /// Size of its misfit.
-    size: f64,
-}
-
-impl Outside {
-    /// The sequence of this id, if its misfit says so.
-    pub(super) fn of(id: &str, misfit: Misfit) -> Option<Self> {
-        let size = misfit.size().unwrap_or(f64::NAN);
-        misfit.is_far_outside().then(|| Self { id: id.to_owned(), size })
-    }
-}
-
 /// Says which sequences are far outside of what the family does.
 pub(super) fn say_outside(common: &Common, found: &[Outside]) {
-    if found.is_empty() {
-        return;
+    if let Some(note) = Outside::note(found) {
+        common.say(format_args!("note: {note}"));
     }
-    let one = |Outside { id, size }: &Outside| format!("`{id}` (errors {size:.1e} times those of members)");
-    let named: Vec<String> = found.iter().take(MOST_NAMED).map(one).collect();
-    let more = found.len() - named.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    common.say(format_args!("note: {}{more}: {OUTSIDE}", named.join(", ")));
 }
-
-/// What is said of a sequence that is far outside.
-pub(super) const OUTSIDE: &str = "far outside of what the family does: no code explains it. Is it in another unit, from another sensor, or \
-                                  no member at all? What is said of it here means little";
 
 /// The outputs of sequence `i` that count as seen.
 pub(super) fn seen(family: &Family, i: usize, most: Option<usize>) -> Signal {

@@ -16,6 +16,7 @@ mod csv;
 mod entries;
 mod irregular;
 mod json_lines;
+mod local_days;
 mod numbers;
 mod options;
 mod order;

@@ -11,6 +11,7 @@
 
 use super::collect::Collector;
 use super::irregular::{self, Nearest};
+use super::local_days;
 use super::order::Ordered;
 use crate::note::Note;
 use crate::problem::{Place, Problem};
@@ -87,7 +88,7 @@ impl Grid {
     /// Finds the step, or takes the one that is `wanted` because a model was learned with it.
     ///
     /// # Errors
-    /// [`Problem::Irregular`] at the first row that does not fit; [`Problem::OffSteps`]; [`Problem::HugeGap`].
+    /// [`Problem::Irregular`] at the first row that does not fit; [`Problem::LocalDays`]; [`Problem::OffSteps`]; [`Problem::HugeGap`].
     pub fn new(
         data: &Collector<'_>,
         ordered: &Ordered,
@@ -109,6 +110,9 @@ impl Grid {
             |found: &Step| wanted.is_none_or(|step: Step| step.is_as_long_as(found) == Some(true));
         if let Some(step) = without_gaps(data, ordered, kind).filter(|step| is_steady || is_wanted(step)) {
             return Ok(Self { step, places: Places::InARow, gaps: Gaps::Told });
+        }
+        if let Some(change) = local_days::first_change(data, ordered) {
+            return Err(of_change(data, ordered, &change));
         }
         let found = match kind {
             TimeKind::Number => jittered(data, ordered, kind),
@@ -359,6 +363,17 @@ impl Misfit {
             problem,
         )
     }
+}
+
+fn of_change(data: &Collector<'_>, ordered: &Ordered, change: &local_days::Change) -> Error {
+    let entries = (ordered.entry(change.at - 1), ordered.entry(change.at));
+    let than = if change.by > 0 { "more" } else { "less" };
+    let problem = Problem::LocalDays {
+        series: data.series[data.series_of.get(entries.1)].id.clone(),
+        by: format!("{} {than}", Step::Micros(change.by.abs())),
+        before_row: data.rows.get(entries.0),
+    };
+    Error::data(data.file, Place::cell(data.rows.get(entries.1), &data.roles.names[data.roles.time]), problem)
 }
 
 /// Adds up the steps of each sequence; refuses what only a mistaken time can explain.

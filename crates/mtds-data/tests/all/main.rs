@@ -1,6 +1,7 @@
 //! Files of families and models, in one binary: it is linked once.
 
 mod attributes;
+mod local_days;
 mod mutated;
 mod old_fit;
 mod old_model;

@@ -2,12 +2,11 @@
 
 use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
-use crate::verb::observed::OUTSIDE;
 use anyhow::{Result, bail};
 use mtds::parts::{Attribute, Follower, Misfit, ModelTrackerState, TrackerState};
 use mtds::random::{Stream, stream};
 use mtds::{Forecast, Model, ModelTracker, Online, Signal};
-use mtds_data::{Step, time_step_of};
+use mtds_data::{FAR_OUTSIDE, Step, time_step_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -263,9 +262,9 @@ impl Series {
         answer["misfit"] = json!(self.at.misfit.size());
         let is_outside = self.at.misfit.is_far_outside();
         if is_outside {
-            answer["far_outside"] = json!(OUTSIDE);
+            answer["far_outside"] = json!(FAR_OUTSIDE);
             if !self.at.was_outside {
-                asked.common.say(format_args!("note: series `{}`: {OUTSIDE}", seen.series));
+                asked.common.say(format_args!("note: series `{}`: {FAR_OUTSIDE}", seen.series));
             }
         }
         self.at.was_outside = is_outside;
