@@ -181,7 +181,8 @@ begin_python() {
     environment_filled=$!
 }
 
-# The wheel of the Python package. It is compiled by the profile of the workspace's tests, as was the program that its tests compare with.
+# The wheel of the Python package. It is compiled by the profile of the workspace's tests, and with what they ask of crates below the library, so
+# that it shares the library with them; so does the program that its tests compare with.
 check_python() {
     if [ -z "$environment" ]; then
         skip 'no Python 3.11 or later, so the Python package was not built'
@@ -192,8 +193,8 @@ check_python() {
         rm -rf "$environment"
         return
     fi
-    "$environment/bin/maturin" build --strip --locked --out "$environment/wheels"
-    "$environment/bin/maturin" generate-stubs --profile dev --locked --out "$environment/stubs"
+    "$environment/bin/maturin" build --strip --locked --features as-in-workspace --out "$environment/wheels"
+    "$environment/bin/maturin" generate-stubs --profile dev --locked --features as-in-workspace --out "$environment/stubs"
     $install "$environment"/wheels/*.whl
     "$environment/bin/ruff" check python
     "$environment/bin/ruff" format --check python

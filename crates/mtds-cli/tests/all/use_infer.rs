@@ -225,7 +225,7 @@ fn a_closed_pipe_ends_quietly() {
 fn a_model_that_does_not_know_its_steps_says_so() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     must(folder.path(), "data oscillators -o family.csv --sequences 2 --steps 10");
-    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../mtds-data/tests/model-0.1.0");
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../mtds-data/tests/all/model-0.1.0");
     let said =
         "note: the model does not say how long its steps are; those of the data are taken to be the same\n";
     for (options, is_said) in [("", true), ("-v", true), ("-q", false)] {

@@ -7,7 +7,7 @@ use mtds_data::oscillators::Oscillators;
 use std::fs;
 use std::path::Path;
 
-const OLD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fit-0.1.0.toml");
+const OLD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/fit-0.1.0.toml");
 
 /// Blocks that are adapted, shared and held by a fit of these settings.
 fn blocks(settings: FitFile) -> [Vec<String>; 3] {

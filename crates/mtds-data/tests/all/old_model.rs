@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 fn old() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model-0.1.0"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/model-0.1.0"))
 }
 
 #[test]
