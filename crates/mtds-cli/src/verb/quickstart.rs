@@ -39,6 +39,11 @@ pub struct Arguments {
     #[arg(value_parser = within(SEQUENCES, EXPECTED, "leave it out for the default of 128"))]
     pub sequences: usize,
 
+    /// Factor on the steps of learning: below 1 for a quicker start, and a worse model
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    #[arg(value_parser = within(0.001..=1000.0, "a factor from 0.001 to 1000", "0.2"))]
+    pub effort: f64,
+
     /// What all these verbs have in common.
     #[command(flatten)]
     pub common: Common,
@@ -90,7 +95,8 @@ impl Arguments {
         let mut commands = [
             [words(&["mtds", "data", "oscillators", "--sequences"]), vec![self.sequences.to_string().into()]]
                 .concat(),
-            [words(&["mtds", "fit"]), vec![family.clone().into()], words(&["--force"])].concat(),
+            [words(&["mtds", "fit"]), vec![family.clone().into()], words(&["--force"]), self.effort_words()]
+                .concat(),
             [words(&["mtds", "report"]), vec![model.clone().into(), family.clone().into()]].concat(),
         ];
         for (command, out) in commands.iter_mut().zip([family, model, page]) {
@@ -102,6 +108,14 @@ impl Arguments {
             command.extend(self.common.verbose.then(|| "-v".into()));
         }
         commands
+    }
+
+    /// The effort, unless it is the usual one.
+    fn effort_words(&self) -> Vec<OsString> {
+        match self.effort == 1.0 {
+            true => vec![],
+            false => vec!["--effort".into(), self.effort.to_string().into()],
+        }
     }
 }
 

@@ -6,10 +6,10 @@ use std::fs;
 #[test]
 fn quickstart_is_three_commands() {
     let folder = tempfile::tempdir().expect("a temporary directory");
-    let text = must(folder.path(), "quickstart --sequences 8 --seed 3 -o quick -q");
+    let text = must(folder.path(), "quickstart --sequences 8 --seed 3 --effort 0.05 -o quick -q");
     assert!(text.contains("quick/model") && text.contains("quick/report.html"), "{text}");
     must(folder.path(), "data oscillators --sequences 8 --seed 3 -o oscillators.csv -q");
-    must(folder.path(), "fit oscillators.csv --seed 3 -o model -q");
+    must(folder.path(), "fit oscillators.csv --seed 3 --effort 0.05 -o model -q");
     for (quick, plain) in [
         ("quick/oscillators.csv", "oscillators.csv"),
         ("quick/model/config.json", "model/config.json"),
