@@ -32,6 +32,8 @@ class Settings(TypedDict, total=False):
     """Width of what that network hands to the base model; 0 without it."""
     front_skip: bool
     """Let the base model see the inputs, too."""
+    front_lag: bool
+    """Hand the bottleneck to the base model one step later, as the paper's motion model does."""
     front_seed: int
     """First steps whose outputs tell where the network begins, and are not scored; 0 for a start at zero."""
     unscored: int
@@ -45,7 +47,9 @@ class Settings(TypedDict, total=False):
     residual: bool
     """Let a recurrent base model emit changes, which add up to the outputs."""
     hidden: Sequence[int]
-    """Widths of the generator's hidden layers, e.g. 64,64."""
+    """Widths of the generator's hidden layers, e.g. 64,64; none for a generator that is affine."""
+    rank: int
+    """Width of a last layer of the generator without nonlinearity, through which all that the code adapts goes; 0 for none."""
     adapt: Sequence[str]
     """Let the code adapt these blocks of parameters, too; `rest` for all that no list names."""
     share: Sequence[str]
@@ -72,6 +76,8 @@ class Settings(TypedDict, total=False):
     """Steps of the start; 0 without one."""
     particles: int
     """Particles per step of the start; independent restarts of random effects; 0 without a start."""
+    resampled: int
+    """Particles per sequence, drawn by their weights, that carry the gradient of a start from the prior, as in the paper; 0 for all, weighted."""
     start_noise: float
     """Noise s that the start comes down to, in standard deviations of an output."""
     refine_steps: int
@@ -86,6 +92,8 @@ class Settings(TypedDict, total=False):
     """Deviation of every code in these steps."""
     kl_warmup: int
     """Steps over which elbo and iwae let the weight of the divergence (KL) rise to 1."""
+    smooth: float
+    """Steps over which codes of the segments of one sequence stay alike (elbo): neighbours are correlated by e^(-steps between / these); 0 for codes that know nothing of each other."""
     temperature: float
     """Temperature of the likelihood in elbo and iwae: below 1 where outputs are less independent than the model says."""
     amortised: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import pymtds
 
 REPOSITORY = Path(__file__).parents[2]
 SETTINGS = {"code": 1, "effort": 0.02}
+# A shell without a terminal starts what it runs in the background with Ctrl-C ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def rows(n_seq: int = 6, n_time: int = 30, seed: int = 0) -> pl.DataFrame:

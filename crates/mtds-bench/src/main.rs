@@ -14,7 +14,7 @@ use mtds_bench::peer::Peer;
 use mtds_bench::problem::AdaisProblem;
 use mtds_bench::protocol::Request;
 use mtds_bench::report::{self, Note, Report, Row, Settings};
-use mtds_bench::work::{Work, WorkSettings, own_works, stl, w1, w2};
+use mtds_bench::work::{Work, WorkSettings, own_works, seed, stl, w1, w2};
 use mtds_bench::{Error, Result, inputs, w1_inputs};
 
 /// The peers, each with its worker `<name>_worker.py`.
@@ -25,8 +25,18 @@ const SAMPLERS: &[&str] = &["numpyro"];
 /// An ESS can never be twice the number of draws: every pass is taken.
 const NEVER_STOP: f64 = 2.0;
 /// What `--only` takes.
-const NAMES: [&str; 8] =
-    [w1::NAME, w1::Generate::NAME, w1::ALL_SIZES, w2::NAME, "adais-all", "adais-early", "tracked", stl::NAME];
+const NAMES: [&str; 10] = [
+    w1::NAME,
+    w1::Generate::NAME,
+    w1::ALL_SIZES,
+    w2::NAME,
+    "adais-all",
+    "adais-early",
+    "tracked",
+    seed::NAMES[0],
+    seed::NAMES[1],
+    stl::NAME,
+];
 /// Compilation by a peer on a busy machine takes minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -49,8 +59,8 @@ struct Arguments {
     /// Threads of every engine
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
-    /// Only these works: w1, w1-generate, w2, adais-all, adais-early, tracked, stl-nuts, and w1-sizes, which is
-    /// not run otherwise
+    /// Only these works: w1, w1-generate, w2, adais-all, adais-early, tracked, seed-map, seed-importance,
+    /// stl-nuts, and w1-sizes, which is not run otherwise
     #[arg(long, value_name = "WORK", value_delimiter = ',', value_parser = NAMES)]
     only: Vec<String>,
     /// The step at which the update of the posterior is timed
@@ -265,6 +275,8 @@ fn assignments(settings: &WorkSettings, problem: &Path) -> Vec<Assignment> {
         adais("adais-all", NEVER_STOP),
         adais("adais-early", settings.ess_stop),
         own("tracked"),
+        own(seed::NAMES[0]),
+        own(seed::NAMES[1]),
         Assignment {
             name: stl::NAME,
             peers: SAMPLERS,

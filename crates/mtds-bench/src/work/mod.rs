@@ -1,6 +1,8 @@
 //! Our own works, one file each, and the registry of them.
 
 mod adais;
+pub mod seed;
+mod steps;
 pub mod stl;
 pub mod w1;
 pub mod w2;
@@ -15,7 +17,7 @@ use crate::w1_inputs::W1Size;
 /// Something that is timed in this process.
 pub trait Work {
     /// Name of the work, the same as that of the peers' row: `w1` and its sizes, `w2`, `adais-all`, `adais-early`, `stl-nuts`; or
-    /// `tracked` and `w1-generate`, which no peer does.
+    /// `tracked`, `w1-generate`, `seed-map` and `seed-importance`, which no peer does.
     fn name(&self) -> &str;
 
     /// Threads that it uses: those of the pool that it is called in.
@@ -75,6 +77,10 @@ pub fn own_works(settings: &WorkSettings) -> Result<Vec<Box<dyn Work>>> {
     let sized = |(name, size): &(&str, W1Size)| -> Box<dyn Work> {
         Box::new(w1::W1::new(name, *size, settings.card.clone()))
     };
+    works.extend(
+        (0..seed::NAMES.len())
+            .map(|which| -> Box<dyn Work> { Box::new(seed::Seeds::new(which, W1Size::PAPER)) }),
+    );
     works.extend([(w1::NAME, W1Size::PAPER)].iter().chain(w1::SIZES).map(sized));
     Ok(works)
 }

@@ -1,7 +1,8 @@
-//! W1: a step of learning the paper's mocap model, as `mtds fit --base layered --learn elbo --minibatch 16` takes it; and frames of it.
+//! W1: a step of learning the paper's mocap model, as `mtds fit` takes it; and frames of it.
 //!
 //! ```text
-//! a family of segments → VariationalObjective (hard phase: one draw a segment, σ ≈ 0, no divergence) → Trainer: Adam
+//! timed      a family of segments → Fit: minibatches, one draw a segment, noise that follows the residuals, Adam
+//! checked    its objective at the parameters of the peers: s = 1, σ ≈ 0, no divergence
 //! ```
 //! On a graphics card a round is several steps, as a fit takes them one after another there.
 //!
@@ -10,13 +11,14 @@
 use std::time::Instant;
 
 use mtds::parts::{
-    Front, HardEnding, HardPhase, Objective, Rnn, Schedule, Trainer, TrainingPlan, Variational,
+    Beginning, Front, HardEnding, HardPhase, Objective, RateRule, Rnn, ScalingRule, Variational,
     VariationalObjective,
 };
-use mtds::random::{Stream, stream};
-use mtds::{Architecture, Control, Device, Family, Scaling, Sequence, Signal, System};
+use mtds::random::stream;
+use mtds::{Architecture, Device, Family, LearnRule, Scaling, Sequence, Signal, System, Wishes};
 
 use super::Work;
+use super::steps::Steps;
 use crate::check::{Check, StepCheck};
 use crate::error::{Error, Result};
 use crate::inputs::LEARNING_RATE;
@@ -58,17 +60,13 @@ pub struct W1 {
     size: W1Size,
     /// A card, or the processor.
     card: Option<Device>,
-    trainer: Option<Trainer<VariationalObjective>>,
+    fit: Option<Steps>,
 }
 
 impl W1 {
     /// The step at a size, under the name of its row, on a card or on the processor.
     pub fn new(name: &str, size: W1Size, card: Option<Device>) -> Self {
-        Self { name: name.to_string(), size, card, trainer: None }
-    }
-
-    fn objective(&self, inputs: &W1Inputs, copies: usize) -> Result<VariationalObjective> {
-        objective(self.size, inputs, copies, self.card.as_ref()).map_err(|e| self.own(e))
+        Self { name: name.to_string(), size, card, fit: None }
     }
 
     fn own(&self, source: mtds::Error) -> Error {
@@ -91,7 +89,7 @@ fn system(size: W1Size, inputs: &W1Inputs) -> mtds::Result<System> {
 }
 
 /// The segments, `copies` times over.
-fn family(size: W1Size, inputs: &W1Inputs, copies: usize) -> mtds::Result<Family> {
+pub(super) fn family(size: W1Size, inputs: &W1Inputs, copies: usize) -> mtds::Result<Family> {
     let signal = |values: &[f32], i: usize, width: usize| {
         let row = |t: usize| &values[(t * size.batch + i) * width..][..width];
         Signal::new(N_TIME, width, (0..N_TIME).flat_map(row).map(|&x| f64::from(x)).collect())
@@ -104,12 +102,36 @@ fn family(size: W1Size, inputs: &W1Inputs, copies: usize) -> mtds::Result<Family
     Family::new((0..copies * size.batch).map(segment).collect::<mtds::Result<_>>()?)
 }
 
-fn objective(
-    size: W1Size,
-    inputs: &W1Inputs,
-    copies: usize,
-    card: Option<&Device>,
-) -> mtds::Result<VariationalObjective> {
+/// Settings of the fit whose steps are timed.
+fn wishes(size: W1Size) -> Wishes {
+    Wishes {
+        base: Some("layered".to_owned()),
+        front: Some(size.hidden),
+        bottleneck: Some(D_BOTTLENECK),
+        front_skip: Some(false),
+        state: Some(D_STATE),
+        code: Some(D_CODE),
+        hidden: Some(vec![]),
+        share: Some(vec!["bias".to_owned()]),
+        scaling: Some(ScalingRule::Identity),
+        segment: Some(0),
+        compare: Some(false),
+        validation: Some(0.0),
+        learn: Some(LearnRule::Elbo),
+        start: Some(Beginning::None),
+        minibatch: Some(size.batch),
+        refine_particles: Some(1),
+        refine_steps: Some(u64::MAX),
+        hard_steps: Some(u64::MAX),
+        learning_rate: Some(LEARNING_RATE),
+        schedule: Some(RateRule::Constant),
+        patience: Some(0),
+        ..Wishes::default()
+    }
+}
+
+/// What is checked: the segments of one minibatch, as the peers have them.
+fn objective(size: W1Size, inputs: &W1Inputs, card: Option<&Device>) -> mtds::Result<VariationalObjective> {
     let settings = Variational {
         draws: 1,
         batch: Some(size.batch),
@@ -117,15 +139,14 @@ fn objective(
         ..Variational::default()
     };
     let system = system(size, inputs)?.on(card.unwrap_or(&Device::cpu()));
-    VariationalObjective::new(system, &family(size, inputs, copies)?, None, settings)
+    VariationalObjective::new(system, &family(size, inputs, 1)?, None, settings)
 }
 
 /// Parameters at step 0: the model's, then means and log deviations of the beliefs.
-fn parameters(objective: &VariationalObjective, inputs: &W1Inputs, copies: usize) -> Vec<f32> {
+fn parameters(objective: &VariationalObjective, inputs: &W1Inputs) -> Vec<f32> {
     let mut all = objective.first_parameters(&mut stream(0, 0));
-    let codes = inputs.codes.repeat(copies);
     let first = objective.model().n_parameters();
-    all[first..first + codes.len()].copy_from_slice(&codes);
+    all[first..first + inputs.codes.len()].copy_from_slice(&inputs.codes);
     all
 }
 
@@ -139,37 +160,22 @@ impl Work for W1 {
     }
 
     fn round(&mut self) -> Result<f64> {
-        let mut trainer = match self.trainer.take() {
-            Some(trainer) => trainer,
-            None => {
-                let inputs = W1Inputs::new(self.size);
-                let objective = self.objective(&inputs, BATCHES)?;
-                let parameters = parameters(&objective, &inputs, BATCHES);
-                let plan = TrainingPlan {
-                    steps: u64::MAX,
-                    learning_rate: Schedule::constant(LEARNING_RATE).map_err(|e| self.own(e))?,
-                    ..TrainingPlan::default()
-                };
-                Trainer::new(objective, parameters, plan, stream(0, Stream::Training))
-                    .map_err(|e| self.own(e))?
+        let fit = match &mut self.fit {
+            Some(fit) => fit,
+            none => {
+                let family = family(self.size, &W1Inputs::new(self.size), BATCHES);
+                let family = family.map_err(|source| Error::Own { work: self.name.clone(), source })?;
+                none.insert(Steps::new(&self.name, (&family, wishes(self.size)), self.card.as_ref())?)
             }
         };
-        let steps = if self.card.is_some() { STEPS_ON_CARD } else { 1 };
-        let (clock, mut taken, mut took) = (Instant::now(), 0, 0.0);
-        let outcome = trainer.run(&mut |_| {
-            taken += 1;
-            took = clock.elapsed().as_secs_f64() * 1e3 / taken as f64;
-            if taken < steps { Control::Continue } else { Control::Stop }
-        });
-        outcome.map_err(|e| self.own(e))?;
-        self.trainer = Some(trainer);
-        Ok(took)
+        fit.take(if self.card.is_some() { STEPS_ON_CARD } else { 1 })
     }
 
     fn check(&mut self) -> Result<Option<Check>> {
         let inputs = W1Inputs::new(self.size);
-        let mut objective = self.objective(&inputs, 1)?;
-        let parameters = parameters(&objective, &inputs, 1);
+        let objective = objective(self.size, &inputs, self.card.as_ref());
+        let mut objective = objective.map_err(|e| self.own(e))?;
+        let parameters = parameters(&objective, &inputs);
         let mut gradient = vec![0.0; parameters.len()];
         let report = objective.gradient(&parameters, &mut gradient, 1, &mut stream(0, 0));
         let report = report.map_err(|e| self.own(e))?;
@@ -192,7 +198,7 @@ impl Work for W1 {
 
     fn note(&mut self, median_ms: f64) -> Option<String> {
         // The state of one size is hundreds of megabytes, and no other size needs it.
-        self.trainer = None;
+        self.fit = None;
         Some(format!("{:.0} Gflop/s in products", self.size.operations() * 1e-6 / median_ms))
     }
 }

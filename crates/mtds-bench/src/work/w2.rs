@@ -1,27 +1,28 @@
-//! W2: a step of learning the oscillators by the Monte-Carlo objective, as a `Trainer` takes it, on the processor or on a graphics card.
-
-use std::time::Instant;
+//! W2: a step of learning the oscillators by the Monte-Carlo objective, as `mtds fit` begins with it, on the processor or on a graphics card.
+//!
+//! What is timed are the steps of whole starts from the prior, from much noise to little, which decides how many particles carry the gradient:
+//! of oscillators that ring and decay, with units of tanh where what is checked has the sigmoids of the peers.
 
 use mtds::parts::{
-    Activation, Carriers, Codes, FeatureMap, Lds, MonteCarlo, MonteCarloObjective, Schedule, Trainer,
-    TrainingPlan,
+    Activation, Beginning, Carriers, Codes, FeatureMap, Lds, MonteCarlo, MonteCarloObjective, ScalingRule,
+    Schedule,
 };
-use mtds::random::{Stream, stream};
-use mtds::{Architecture, Control, Device, Family, Scaling, Sequence, Signal, System};
+use mtds::{Architecture, Device, Family, LearnRule, Scaling, Sequence, Signal, System, Wishes};
 
 use super::Work;
+use super::steps::Steps;
 use crate::check::{Check, StepCheck};
 use crate::error::{Error, Result};
-use crate::inputs::{
-    D_CODE, LEARNING_RATE, N_HIDDEN, N_PARTICLE, N_RESAMPLED, N_SEQ, N_TIME, NOISE_STD, W2Inputs,
-};
+use crate::inputs::{D_CODE, N_HIDDEN, N_PARTICLE, N_RESAMPLED, N_SEQ, N_TIME, NOISE_STD, W2Inputs, h32};
 
 /// Name of the work.
 pub const NAME: &str = "w2";
 
 /// A step of a run, from draws of its own; checked with the draws that the peers have.
 pub struct W2 {
-    trainer: Trainer<MonteCarloObjective>,
+    card: Option<Device>,
+    /// A start in progress, and how many of its steps were taken.
+    fit: Option<(Steps, u64)>,
     checked: MonteCarloObjective,
     codes: Codes,
     uniforms: Vec<f64>,
@@ -35,18 +36,10 @@ impl W2 {
     pub fn new(card: Option<&Device>) -> Result<Self> {
         let (inputs, device) = (W2Inputs::new(), card.cloned().unwrap_or_default());
         let code = |i: usize, d: usize| f64::from(inputs.codes[i * D_CODE + d]);
-        let plan = || -> mtds::Result<TrainingPlan> {
-            let learning_rate = Schedule::constant(LEARNING_RATE)?;
-            Ok(TrainingPlan { steps: u64::MAX, learning_rate, ..TrainingPlan::default() })
-        };
-        let trainer = || {
-            let objective = objective(&inputs, &device)?;
-            let parameters = objective.model().parameters().to_vec();
-            Trainer::new(objective, parameters, plan()?, stream(0, Stream::Training))
-        };
         let own = |source| Error::Own { work: NAME.into(), source };
         Ok(Self {
-            trainer: trainer().map_err(own)?,
+            card: card.cloned(),
+            fit: None,
             checked: objective(&inputs, &device).map_err(own)?,
             codes: Codes::from_fn(N_PARTICLE, D_CODE, code),
             uniforms: inputs.uniforms.iter().map(|&u| f64::from(u)).collect(),
@@ -75,12 +68,17 @@ impl Work for W2 {
     }
 
     fn round(&mut self) -> Result<f64> {
-        let (clock, mut took) = (Instant::now(), 0.0);
-        let outcome = self.trainer.run(&mut |_| {
-            took = clock.elapsed().as_secs_f64() * 1e3;
-            Control::Stop
-        });
-        outcome.map_err(|source| Error::Own { work: NAME.into(), source })?;
+        let mut start = match self.fit.take().filter(|(_, taken)| *taken < START) {
+            Some(start) => start,
+            None => {
+                let own = |source| Error::Own { work: NAME.into(), source };
+                let family = family(&oscillators()).map_err(own)?;
+                (Steps::new(NAME, (&family, wishes()), self.card.as_ref())?, 0)
+            }
+        };
+        let took = start.0.take(1)?;
+        start.1 += 1;
+        self.fit = Some(start);
         Ok(took)
     }
 
@@ -98,6 +96,44 @@ impl Work for W2 {
         let norms = names.iter().zip(&tensors).map(|(name, t)| ((*name).to_string(), norm(t.range())));
         let loss = -step.weighted_log_likelihood - constant;
         Ok(Some(Check::Step(StepCheck { loss, gradient_norms: norms.collect() })))
+    }
+}
+
+/// Steps of a start.
+const START: u64 = 100;
+
+/// Outputs that ring and decay at rates of their own, N × T.
+fn oscillators() -> Vec<f32> {
+    let values = h32(3 * N_SEQ, 31, 1.0);
+    let of = |own: &[f32]| {
+        let (rate, decay, phase) = (0.6 + 0.3 * own[0], 0.06 + 0.04 * own[1], 3.0 * own[2]);
+        (0..N_TIME).map(move |t| {
+            let t = t as f32;
+            (-decay * t).exp() * (rate * t + phase).sin()
+        })
+    };
+    values.chunks_exact(3).flat_map(of).collect()
+}
+
+/// Settings of the fit whose steps are timed.
+fn wishes() -> Wishes {
+    Wishes {
+        base: Some("lds".to_owned()),
+        state: Some(4),
+        code: Some(D_CODE),
+        hidden: Some(vec![N_HIDDEN]),
+        adapt: Some(vec!["initial_state".to_owned()]),
+        fix: Some(["state_bias", "offset", "feedthrough"].map(str::to_owned).to_vec()),
+        scaling: Some(ScalingRule::Identity),
+        clock: Some(0),
+        compare: Some(false),
+        validation: Some(0.0),
+        learn: Some(LearnRule::Mco),
+        start: Some(Beginning::Prior),
+        start_steps: Some(START),
+        particles: Some(N_PARTICLE),
+        resampled: Some(N_RESAMPLED),
+        ..Wishes::default()
     }
 }
 

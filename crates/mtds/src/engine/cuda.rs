@@ -229,7 +229,7 @@ fn shape_of(system: &System, products: Products, unscored: usize) -> Option<Shap
     }
     let front = match system.spec().front {
         None => None,
-        Some(front) if front.start == FrontStart::Zero => Some(mtds_cuda::Front {
+        Some(front) if front.start == FrontStart::Zero && !front.lag => Some(mtds_cuda::Front {
             d_input: front.d_input,
             units: front.d_hidden,
             bottleneck: front.d_bottleneck,

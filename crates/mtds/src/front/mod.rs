@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! h_t = GRU(h_{t−1}, u_t; ψ₁)        h_0 = 0, learned, or tanh(E s + e) of the seed s, the outputs of the first steps
-//! v_t = H h_t, or (H h_t, u_t)       H: ℓ × d_hidden
+//! v_t = H h_t, or (H h_t, u_t)       H: ℓ × d_hidden; with a lag H h_{t−1}
 //! x_t = f(x_{t−1}, v_t, θ)           ŷ_t = C x_t + D v_t + d          θ = h_φ(z): the base model, driven by v
 //! ```
 //! The two-layer model of Bird & Williams (2020), "Mocap": ψ₁ and H do not depend on the code, so v is computed once for a
@@ -71,6 +71,13 @@ pub struct Front {
     /// First steps that are not scored, in which the network finds its state; those that an encoder reads are not either.
     #[serde(default, skip_serializing_if = "is_none")]
     pub unscored: usize,
+    /// Whether the bottleneck is handed on one step later: v_t = H h_{t−1}.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub lag: bool,
+}
+
+fn is_false(given: &bool) -> bool {
+    !given
 }
 
 /// Whether a number that is left out of files where it is 0 is left out.
@@ -98,7 +105,8 @@ impl Front {
     /// A front that begins at zero, with nothing past its bottleneck.
     #[must_use]
     pub fn new(d_input: usize, d_hidden: usize, d_bottleneck: usize) -> Self {
-        Self { d_input, d_hidden, d_bottleneck, skip: InputSkip::None, start: FrontStart::Zero, unscored: 0 }
+        let (skip, start) = (InputSkip::None, FrontStart::Zero);
+        Self { d_input, d_hidden, d_bottleneck, skip, start, unscored: 0, lag: false }
     }
 
     /// Width of what drives the base model.
@@ -197,6 +205,9 @@ impl fmt::Display for Front {
         write!(f, "gated network of {} units, bottleneck of {}", self.d_hidden, self.d_bottleneck)?;
         if self.skip == InputSkip::Inputs {
             write!(f, ", inputs beside it")?;
+        }
+        if self.lag {
+            write!(f, ", one step later")?;
         }
         match self.start {
             FrontStart::Zero => Ok(()),

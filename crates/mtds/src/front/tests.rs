@@ -9,7 +9,8 @@ const STARTS: [FrontStart; 3] =
 
 fn fronts() -> Vec<Front> {
     let form = |start: FrontStart| {
-        [InputSkip::None, InputSkip::Inputs].map(|skip| Front { skip, start, ..Front::new(2, 5, 3) })
+        let forms = [(InputSkip::None, false), (InputSkip::Inputs, false), (InputSkip::Inputs, true)];
+        forms.map(|(skip, lag)| Front { skip, start, lag, ..Front::new(2, 5, 3) })
     };
     STARTS.into_iter().flat_map(form).collect()
 }
@@ -73,8 +74,10 @@ fn plain(front: &Front, parameters: &[f32], reading: FrontReading<'_>) -> Vec<f6
             let n = (from_inputs(2 * h + i) + r * from_state(2 * h + i)).tanh();
             (1.0 - z) * n + z * state[i]
         });
-        state = next.collect();
-        features.extend((0..front.d_bottleneck).map(|i| product(&bottleneck, i, &state)));
+        let next: Vec<f64> = next.collect();
+        let before = std::mem::replace(&mut state, next);
+        let handed_on = if front.lag { &before } else { &state };
+        features.extend((0..front.d_bottleneck).map(|i| product(&bottleneck, i, handed_on)));
         if front.skip == InputSkip::Inputs {
             features.extend(&u);
         }

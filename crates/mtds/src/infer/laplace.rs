@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Modes are one if they lie within [`SAME_MODE`] standard deviations of the better; different ones are
-//! weighed by their Laplace evidence.
+//! weighed by their Laplace evidence. Climbs that plainly ended at one point are one before that, so that it is differenced once.
 
 use super::bfgs::Climb;
 use super::target::{self, SmoothTarget};
@@ -15,6 +15,8 @@ use crate::algebra::{self, dot, times_vector};
 
 /// Distance in the better mode's standard deviations below which two climbs ended at one mode.
 const SAME_MODE: f64 = 0.5;
+/// The same in the optimiser's idea of the deviations, which may be ten times too large.
+const SAME_POINT: f64 = 0.05;
 /// Difference step in standard deviations: small for curvature, large for targets computed in single precision.
 const DIFFERENCE: f64 = 1e-3;
 /// Modes with less of the evidence than this are dropped.
@@ -40,6 +42,7 @@ pub(crate) fn modes(
 ) -> Vec<Mode> {
     let d = target.dim();
     let deviation = |a: &[f64]| -> Vec<f64> { (0..d).map(|k| a[k * d + k].abs().sqrt()).collect() };
+    let climbs = &apart(climbs);
     let mut scales: Vec<Vec<f64>> = climbs.iter().map(|c| deviation(&c.inverse_hessian)).collect();
     let mut found = Vec::new();
     // Twice: the optimiser's idea of the scale may be far off, the first differences' is not.
@@ -59,6 +62,25 @@ pub(crate) fn modes(
         }
     }
     different(found)
+}
+
+/// The climbs without those that ended where a better one did.
+fn apart(climbs: &[Climb]) -> Vec<&Climb> {
+    let mut sorted: Vec<&Climb> = climbs.iter().collect();
+    sorted.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let mut kept: Vec<&Climb> = vec![];
+    for climb in sorted {
+        let is_at = |better: &&Climb| {
+            let d = climb.point.len();
+            let variance = |k: usize| better.inverse_hessian[k * d + k].abs();
+            let squares = (0..d).map(|k| (climb.point[k] - better.point[k]).powi(2) / variance(k));
+            squares.sum::<f64>() < SAME_POINT * SAME_POINT
+        };
+        if !kept.iter().any(is_at) {
+            kept.push(climb);
+        }
+    }
+    kept
 }
 
 /// Negative Hessians by central differences of the gradient, all in one batched call.

@@ -3,7 +3,7 @@
 use super::Model;
 use crate::family::Signal;
 use crate::infer::{
-    CodeTarget, MapLaplace, Method, NoiseBelief, Nuts, Observer, Online, Posterior, Proposed, nuts_observed,
+    CodeTarget, MapLaplace, Method, Nuts, Observer, Online, Posterior, Proposed, nuts_observed,
 };
 use crate::learn::Control;
 use crate::random::Random;
@@ -86,7 +86,7 @@ impl Model {
                 (tracker.update()?.clone(), tracker.log_evidence())
             }
             Method::MapLaplace => {
-                of_own(system.infer_modes(outputs, inputs, noise, &MapLaplace::default(), &mut random)?)
+                of_own(system.infer_modes(outputs, inputs, noise, &by_modes(online), &mut random)?)
             }
             Method::Amortised => {
                 let network = self.network.as_ref().ok_or_else(no_network)?;
@@ -94,7 +94,8 @@ impl Model {
                 of_own(system.infer_amortised(network, (outputs, inputs), noise, &settings, &mut random)?)
             }
             Method::Nuts => {
-                (by_nuts(system, noise, (outputs, inputs), (n_draws, &mut random), observe)?, None)
+                let under = Under { system, online };
+                (by_nuts(under, (outputs, inputs), (n_draws, &mut random), observe)?, None)
             }
         };
         let unit = system.scaling().log_unit(outputs);
@@ -109,15 +110,25 @@ pub(super) struct Under<'a> {
     pub(super) online: &'a Online,
 }
 
+/// As many climbs and draws for modes as importance sampling has of them.
+fn by_modes(online: &Online) -> MapLaplace {
+    MapLaplace {
+        starts: online.mode_starts.max(1),
+        draws: online.importance.final_samples,
+        min_ess: online.importance.min_ess,
+        ..MapLaplace::default()
+    }
+}
+
 /// Chains that start at draws of the modes, so that heavier ones have more.
 fn by_nuts(
-    system: &System,
-    noise: NoiseBelief,
+    Under { system, online }: Under<'_>,
     (outputs, inputs): (&Signal, Option<&Signal>),
     (n_draws, random): (usize, &mut Random),
     observe: &Observer<'_>,
 ) -> Result<Posterior> {
-    let modes = system.infer_modes(outputs, inputs, noise, &MapLaplace::default(), random)?;
+    let noise = online.noise;
+    let modes = system.infer_modes(outputs, inputs, noise, &by_modes(online), random)?;
     let starts = modes.resample(CHAINS, random);
     let prior = noise.extend(&system.prior().mixture(system.d_code())?)?;
     let outputs = system.scaling().outputs_to_model(outputs)?;

@@ -142,7 +142,7 @@ impl Fitting {
     pub(super) fn new(fit: &Fit, family: &Family) -> Result<Self> {
         let selects = !fit.select_code.is_empty();
         // A replay has it: it learns from the sequences that were left when the length of its code was chosen.
-        let keeps_apart = fit.wishes.selection.is_some_and(|share| share > 0.0) && !fit.wishes.is_complete();
+        let keeps_apart = fit.wishes.selection.is_some_and(|share| share > 0.0) && !fit.wishes.is_replayed();
         if keeps_apart && !selects {
             let why = "found a share of sequences to choose the length of the code by, but no lengths to choose from; \
                        give `select_code`, or leave it out";
@@ -391,7 +391,7 @@ impl Fitting {
         let parts = &self.parts[task.fold];
         let data = CourseData {
             family: parts.pieces.clone(),
-            cut_from: (choices.jitter > 0).then(|| parts.cut_from()),
+            cut_from: (choices.jitter > 0 || choices.smooth > 0.0).then(|| parts.cut_from()),
             held_out: parts.held_out_pieces.clone().filter(|_| choices.patience > 0),
             seed: self.seed_of(task),
             device: self.fit.device.clone(),

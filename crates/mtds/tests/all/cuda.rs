@@ -1,7 +1,7 @@
 //! A graphics card against the processor: likelihoods and gradients, whole courses of learning, checkpoints that move between them, forecasts.
 //! Skipped, in words, where there is no card.
 
-use crate::common::normals;
+use crate::common::{layered_fit, normals, styled as family};
 use mtds::parts::{
     Activation, Codes, Front, InputSkip, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rnn,
 };
@@ -10,7 +10,7 @@ use mtds::parts::{
     Variational, VariationalObjective,
 };
 use mtds::random::stream;
-use mtds::{Architecture, Control, Device, Family, Fit, Model, Scaling, Sequence, Signal, System, Wishes};
+use mtds::{Architecture, Control, Device, Fit, Model, Scaling, Sequence, System};
 
 fn card() -> Option<Device> {
     match Device::cuda(0, Products::Exact, None) {
@@ -20,32 +20,6 @@ fn card() -> Option<Device> {
             None
         }
     }
-}
-
-/// Sequences with a phase and two inputs beside it, whose outputs lag behind by an amount of their own; with gaps.
-fn family(n_seq: usize, n_time: usize) -> Family {
-    let sequence = |i: usize| {
-        let random = &mut stream(5, i as u64);
-        let (style, speed) = (0.3 * i as f64, 0.2 + 0.02 * (i % 5) as f64);
-        let mut outputs = vec![];
-        let mut inputs = vec![];
-        let noise = normals(3 * n_time, random);
-        for t in 0..n_time {
-            let phase = speed * t as f64;
-            inputs.extend([phase.cos(), phase.sin(), (0.05 * t as f64).sin()]);
-            let gap = (t + i).is_multiple_of(11);
-            for d in 0..3 {
-                let y = (phase - style).sin() * (1.0 + 0.3 * d as f64) + 0.1 * noise[3 * t + d];
-                outputs.push(if gap && d == 1 { f64::NAN } else { y });
-            }
-        }
-        let outputs = Signal::new(n_time, 3, outputs).unwrap();
-        Sequence::new(format!("s{i}"), outputs)
-            .unwrap()
-            .with_inputs(Signal::new(n_time, 3, inputs).unwrap())
-            .unwrap()
-    };
-    Family::new((0..n_seq).map(sequence).collect()).unwrap()
 }
 
 fn systems() -> Vec<System> {
@@ -117,31 +91,7 @@ fn gradients_of_systems_are_those_of_the_processor() {
 
 /// A layered fit in minibatches of moved segments, with everything that a motion asks for.
 fn fit(device: &Device) -> Fit {
-    let wishes = Wishes {
-        base: Some("layered".into()),
-        front: Some(24),
-        bottleneck: Some(6),
-        state: Some(12),
-        code: Some(3),
-        compare: Some(false),
-        learn: Some(mtds::LearnRule::Elbo),
-        segment: Some(32),
-        overlap: Some(16),
-        jitter: Some(8),
-        unscored: Some(3),
-        minibatch: Some(7),
-        refine_particles: Some(2),
-        refine_steps: Some(200),
-        hard_steps: Some(50),
-        kl_warmup: Some(40),
-        temperature: Some(0.25),
-        averaging: Some(0.98),
-        l2: Some(1.0),
-        patience: Some(0),
-        clip: Some(50.0),
-        ..Wishes::default()
-    };
-    Fit { wishes, seed: 4, device: device.clone(), ..Fit::default() }
+    Fit { device: device.clone(), ..layered_fit() }
 }
 
 /// Losses step by step, and the model.

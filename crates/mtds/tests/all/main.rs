@@ -13,6 +13,7 @@ mod ensemble;
 mod golden_model;
 mod gradient;
 mod layered;
+mod layered_fit;
 mod new_members;
 mod online;
 mod posterior_exact;

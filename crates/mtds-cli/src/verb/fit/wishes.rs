@@ -86,6 +86,8 @@ fn value(key: &Key, text: &str) -> Result<Value, Error> {
         _ => Some(Value::String(text.trim().to_owned())),
     };
     let found = match key.kind.strip_prefix("Vec<").and_then(|kind| kind.strip_suffix('>')) {
+        // What is listed by numbers may be listed as nothing; blocks have lists for that.
+        Some("usize") if text.trim() == "none" => Some(Value::Array(vec![])),
         Some(kind) => {
             text.split(',').map(|text| item(kind, text)).collect::<Option<Vec<_>>>().map(Value::Array)
         }
@@ -113,7 +115,7 @@ fn expected(kind: &str) -> &'static str {
     match kind {
         "usize" | "u64" => "a whole number",
         "bool" => "true or false",
-        "Vec<usize>" => "whole numbers with commas between",
+        "Vec<usize>" => "whole numbers with commas between, or none",
         _ => "a number",
     }
 }
@@ -160,6 +162,7 @@ mod tests {
         );
         assert_eq!((found.hidden, found.noise_shift), (Some(vec![8, 4]), Some(-0.5)));
         assert_eq!((found.amortised, found.adapt), (Some(32), Some(vec!["offset".to_owned()])));
+        assert_eq!(typed(&["--hidden", "none"]).expect("no layer").hidden, Some(vec![]));
         assert_eq!(typed(&[]).expect("none is fine"), Wishes::default());
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct FrontPass {
     inputs: Panels<f32>,
     seeds: Panels<f32>,
     starts: Panels<f32>,
+    /// The states one step before each; empty without a lag.
+    earlier: Panels<f32>,
     tapes: (GruTape<f32>, DenseTape<f32>, DenseTape<f32>),
 }
 
@@ -79,7 +81,14 @@ impl Front {
         layers.gru.arrange(gru, &mut pass.weights.0)?;
         layers.bottleneck.arrange(bottleneck, &mut pass.weights.1)?;
         layers.gru.forward(&pass.weights.0, pass.inputs.view(), &pass.starts, &mut pass.tapes.0)?;
-        let (states, none) = (layers.gru.outputs(&pass.tapes.0), Panels::zeros(n_seq, 0));
+        let (mut states, none) = (layers.gru.outputs(&pass.tapes.0), Panels::zeros(n_seq, 0));
+        if self.lag {
+            pass.earlier = Panels::from_fn(n_time * n_seq, self.d_hidden, |row, c| match row < n_seq {
+                true => pass.starts.view().get(row, c),
+                false => states.get(row - n_seq, c),
+            });
+            states = pass.earlier.view();
+        }
         layers.bottleneck.forward(&pass.weights.1, states, &none, &mut pass.tapes.1)?;
         let narrow = layers.bottleneck.outputs(&pass.tapes.1);
         for (i, features) in pass.features.iter_mut().enumerate() {
@@ -137,11 +146,23 @@ impl Front {
         let (mut d_states, mut d_starts) = (Panels::default(), Panels::default());
         let mut own =
             Gradient { parameters: d_bottleneck, inputs: Some(&mut d_states), start: &mut d_starts };
-        let states = layers.gru.outputs(&pass.tapes.0);
+        let states = if self.lag { pass.earlier.view() } else { layers.gru.outputs(&pass.tapes.0) };
         layers.bottleneck.adjoint(&pass.weights.1, states, d_narrow.view(), &mut pass.tapes.1, &mut own)?;
+        // What the first step hands on with a lag are the starts.
+        let mut d_first = Panels::default();
+        if self.lag {
+            let (d_earlier, n_rows) = (std::mem::take(&mut d_states), pass.inputs.n_rows());
+            let at = |row: usize, c| if row < n_rows { d_earlier.view().get(row, c) } else { 0.0 };
+            d_states = Panels::from_fn(n_rows, self.d_hidden, |row, c| at(row + n_seq, c));
+            d_first = Panels::from_fn(n_seq, self.d_hidden, at);
+        }
         let mut own = Gradient { parameters: d_gru, inputs: None, start: &mut d_starts };
         let inputs = pass.inputs.view();
         layers.gru.adjoint(&pass.weights.0, inputs, d_states.view(), &mut pass.tapes.0, &mut own)?;
+        if self.lag {
+            let sum = |i, c| d_starts.view().get(i, c) + d_first.view().get(i, c);
+            d_starts = Panels::from_fn(n_seq, self.d_hidden, sum);
+        }
         self.start_adjoint(&layers, &d_starts, pass, d_start)
     }
 

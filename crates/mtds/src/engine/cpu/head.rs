@@ -12,7 +12,7 @@ use crate::Result;
 use crate::base::emission::{Group, Noise, Pull};
 use crate::base::{Gru as GruBase, OutputForm, Rnn as RnnBase};
 use crate::generator::Role;
-use crate::kernel::Panels;
+use crate::kernel::{Panels, Real};
 use crate::layer::{
     Bias, Dense, DenseTape, DenseWeights, Gradient, Gru, GruTape, GruWeights, Layer, Rnn, RnnTape, RnnWeights,
 };
@@ -40,33 +40,33 @@ enum Cell {
 
 /// Room for the passes of one code; reused, it keeps its memory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Head {
-    pub(super) theta: Vec<f32>,
-    pub(super) d_theta: Vec<f32>,
+pub(super) struct Head<R> {
+    pub(super) theta: Vec<R>,
+    pub(super) d_theta: Vec<R>,
     /// With respect to the inputs of all windows, n_time × m.
-    pub(super) d_inputs: Vec<f32>,
-    weights: Weights,
-    windows: Vec<Window>,
+    pub(super) d_inputs: Vec<R>,
+    weights: Weights<R>,
+    windows: Vec<Window<R>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Weights {
-    tanh: RnnWeights<f32>,
-    gated: GruWeights<f32>,
-    emission: DenseWeights<f32>,
-    feedthrough: DenseWeights<f32>,
+struct Weights<R> {
+    tanh: RnnWeights<R>,
+    gated: GruWeights<R>,
+    emission: DenseWeights<R>,
+    feedthrough: DenseWeights<R>,
 }
 
 /// One window of time, at whose beginning gradients stop unless it is the first.
 #[derive(Clone, Debug, Default)]
-struct Window {
-    inputs: Panels<f32>,
-    tanh: RnnTape<f32>,
-    gated: GruTape<f32>,
-    emission: DenseTape<f32>,
-    feedthrough: DenseTape<f32>,
+struct Window<R> {
+    inputs: Panels<R>,
+    tanh: RnnTape<R>,
+    gated: GruTape<R>,
+    emission: DenseTape<R>,
+    feedthrough: DenseTape<R>,
     /// ŷ, n_time × p.
-    outputs: Vec<f32>,
+    outputs: Vec<R>,
 }
 
 /// Why layers cannot fail: their sizes come from one base model, and θ and inputs were made for it.
@@ -117,12 +117,26 @@ impl HeadForm {
         [at..at + n, at + n..at + n + if self.is_residual { p } else { 0 }]
     }
 
+    /// Lets a head that has its θ begin at a state that was carried, with the outputs behind it where these are added up; empty for θ's own.
+    pub(super) fn begin_at<R: Real>(&self, head: &mut Head<R>, state: &[f64]) {
+        let at = self.noise.range.end;
+        head.theta[at..at + state.len()]
+            .iter_mut()
+            .zip(state)
+            .for_each(|(to, &from)| *to = R::from_f64(from));
+    }
+
     /// log p(Y | θ) of one sequence, in windows; `inputs` are those of all of them, n_time × m.
-    pub(super) fn log_likelihood(&self, head: &mut Head, groups: &[Group<f32>], inputs: &[f32]) -> f64 {
+    pub(super) fn log_likelihood<R: Real>(
+        &self,
+        head: &mut Head<R>,
+        groups: &[Group<R>],
+        inputs: &[R],
+    ) -> f64 {
         self.forward(head, groups, inputs).expect(FITS)
     }
 
-    fn forward(&self, head: &mut Head, groups: &[Group<f32>], inputs: &[f32]) -> Result<f64> {
+    fn forward<R: Real>(&self, head: &mut Head<R>, groups: &[Group<R>], inputs: &[R]) -> Result<f64> {
         self.arrange(&head.theta, &mut head.weights)?;
         let [n, m, p] = self.sizes;
         let [start, first_output] = self.start_ranges();
@@ -157,7 +171,7 @@ impl HeadForm {
             }
             if self.is_residual {
                 for y in window.outputs.chunks_exact_mut(p) {
-                    y.iter_mut().zip(&last_output).for_each(|(y, before)| *y += before);
+                    y.iter_mut().zip(&last_output).for_each(|(y, &before)| *y += before);
                     last_output.copy_from_slice(y);
                 }
             }
@@ -168,13 +182,13 @@ impl HeadForm {
         Ok(total)
     }
 
-    fn arrange(&self, theta: &[f32], weights: &mut Weights) -> Result<()> {
+    fn arrange<R: Real>(&self, theta: &[R], weights: &mut Weights<R>) -> Result<()> {
         let [n, m, _] = self.sizes;
         match self.cell {
             Cell::Tanh(rnn) => rnn.arrange(&theta[..n * (n + m + 1)], &mut weights.tanh)?,
             Cell::Gated(gru) => {
                 let (shared, c) = theta[..3 * n * (n + m + 1) + n].split_at(3 * n * (n + m + 1));
-                let all = [shared, &vec![0.0; 2 * n], c].concat();
+                let all = [shared, &vec![R::default(); 2 * n], c].concat();
                 gru.arrange(&all, &mut weights.gated)?;
             }
         }
@@ -187,11 +201,11 @@ impl HeadForm {
     }
 
     /// Overwrites the gradients with those of `weight` · log p, after [`HeadForm::log_likelihood`] of the same sequence.
-    pub(super) fn pull(&self, head: &mut Head, groups: &[Group<f32>], weight: f32) {
+    pub(super) fn pull<R: Real>(&self, head: &mut Head<R>, groups: &[Group<R>], weight: R) {
         self.adjoint(head, groups, weight).expect(FITS);
     }
 
-    fn adjoint(&self, head: &mut Head, groups: &[Group<f32>], weight: f32) -> Result<()> {
+    fn adjoint<R: Real>(&self, head: &mut Head<R>, groups: &[Group<R>], weight: R) -> Result<()> {
         let [n, m, p] = self.sizes;
         let n_cell = match self.cell {
             Cell::Tanh(rnn) => rnn.n_parameters(),
@@ -199,13 +213,13 @@ impl HeadForm {
         };
         let Head { theta, d_theta, d_inputs, weights, windows } = head;
         d_theta.clear();
-        d_theta.resize(theta.len(), 0.0);
+        d_theta.resize(theta.len(), R::default());
         d_inputs.clear();
-        let (mut d_cell, mut d_emission) = (vec![0.0; n_cell], vec![0.0; p * (n + 1)]);
+        let (mut d_cell, mut d_emission) = (vec![R::default(); n_cell], vec![R::default(); p * (n + 1)]);
         let [_, feedthrough_range, _] = self.emission_ranges();
         let [start_range, output_range] = self.start_ranges();
         for (w, (group, window)) in groups.iter().zip(windows).enumerate() {
-            let mut d_outputs = vec![0.0; group.n_time * p];
+            let mut d_outputs = vec![R::default(); group.n_time * p];
             let pulls = [weight];
             let gradients = (&mut d_outputs[..], &mut d_theta[..]);
             self.noise.pull(theta, &window.outputs, group, Pull::Dense(&pulls), gradients);
@@ -255,7 +269,7 @@ impl HeadForm {
     }
 
     /// Gradients of the layers to their places in θ.
-    fn put(&self, d_cell: &[f32], d_emission: &[f32], d_theta: &mut [f32]) {
+    fn put<R: Real>(&self, d_cell: &[R], d_emission: &[R], d_theta: &mut [R]) {
         let [n, m, p] = self.sizes;
         let shared = match self.cell {
             Cell::Tanh(_) => d_cell.len(),
@@ -273,7 +287,7 @@ impl HeadForm {
 }
 
 /// d ← Σ of d from its step on, for outputs that are added up.
-fn add_up_backwards(d_outputs: &mut [f32], p: usize) {
+fn add_up_backwards<R: Real>(d_outputs: &mut [R], p: usize) {
     for at in (0..d_outputs.len().saturating_sub(p)).rev() {
         d_outputs[at] += d_outputs[at + p];
     }

@@ -6,6 +6,7 @@ mod head;
 mod innovations;
 mod own;
 mod packs;
+mod points;
 mod products;
 #[cfg(test)]
 mod products_tests;
@@ -25,9 +26,11 @@ use crate::Result;
 use crate::base::emission::Batch;
 use crate::family::Signal;
 use crate::front::FrontReading;
+use crate::kernel::Real;
 use crate::random::Random;
 use crate::system::System;
 use head::{Head, HeadForm};
+use points::Questions;
 
 /// The processor, with the threads of the pool that it is called in.
 #[derive(Debug)]
@@ -38,7 +41,7 @@ pub(crate) struct Cpu;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnMemory {
     front: FrontPass,
-    heads: Vec<Head>,
+    heads: Vec<Head<f32>>,
 }
 
 /// Times a state is wider than the codes of a sequence are many, from which a network runs by products.
@@ -57,6 +60,27 @@ const WIDER: usize = 5;
 /// Whether a network runs by products, for so many codes per sequence.
 fn prefers_products(network: &HeadForm, per_sequence: usize) -> bool {
     network.d_state() >= WIDER * per_sequence.clamp(1, 16)
+}
+
+/// The network that points are asked of, where products suit so many of them.
+fn by_products<R: Real>(of: Observed<'_, R>, points: &Codes) -> Option<HeadForm> {
+    HeadForm::of(of.trial.system).filter(|network| prefers_products(network, points.len()))
+}
+
+fn densities<R: Real>(of: Observed<'_, R>, points: &Codes, starts: Starts<'_>, out: &mut [f64]) {
+    match by_products(of, points) {
+        Some(network) => points::evaluate(Questions { network: &network, of, points, starts }, out, None),
+        None => density::densities(of, points, starts, out),
+    }
+}
+
+fn slopes<R: Real>(of: Observed<'_, R>, points: &Codes, out: &mut [f64], gradient: &mut [f64]) {
+    match by_products(of, points) {
+        Some(network) => {
+            points::evaluate(Questions { network: &network, of, points, starts: &[] }, out, Some(gradient));
+        }
+        None => density::slopes(of, points, out, gradient),
+    }
 }
 
 impl Engine for Cpu {
@@ -89,19 +113,19 @@ impl Engine for Cpu {
     }
 
     fn densities_single(&self, of: Observed<'_, f32>, points: &Codes, starts: Starts<'_>, out: &mut [f64]) {
-        density::densities(of, points, starts, out);
+        densities(of, points, starts, out);
     }
 
     fn densities_double(&self, of: Observed<'_, f64>, points: &Codes, starts: Starts<'_>, out: &mut [f64]) {
-        density::densities(of, points, starts, out);
+        densities(of, points, starts, out);
     }
 
     fn slopes_single(&self, of: Observed<'_, f32>, points: &Codes, out: &mut [f64], gradient: &mut [f64]) {
-        density::slopes(of, points, out, gradient);
+        slopes(of, points, out, gradient);
     }
 
     fn slopes_double(&self, of: Observed<'_, f64>, points: &Codes, out: &mut [f64], gradient: &mut [f64]) {
-        density::slopes(of, points, out, gradient);
+        slopes(of, points, out, gradient);
     }
 
     fn point_by_point<'a>(&self, of: Observed<'a, f64>) -> PointEvaluator<'a> {

@@ -82,7 +82,7 @@ struct BlockPass<'a> {
     pairs: Range<usize>,
     /// Likelihoods by set of codes, where weights need those of several sequences.
     known: Option<&'a [f64]>,
-    heads: &'a mut Vec<Head>,
+    heads: &'a mut Vec<Head<f32>>,
     result: &'a mut OwnResult,
     d_features: &'a mut [Vec<f32>],
 }
@@ -161,8 +161,8 @@ impl Block<'_> {
         }
     }
 
-    fn score(&self, pairs: &Range<usize>, heads: &mut [Head], log_likelihoods: &mut Vec<f64>) {
-        let score = |(at, head): (usize, &mut Head)| {
+    fn score(&self, pairs: &Range<usize>, heads: &mut [Head<f32>], log_likelihoods: &mut Vec<f64>) {
+        let score = |(at, head): (usize, &mut Head<f32>)| {
             let i = (pairs.start + at) / self.per_sequence;
             self.network.log_likelihood(head, self.batch.windows(i), &self.inputs(i))
         };
@@ -195,7 +195,7 @@ impl Block<'_> {
     fn pull_heads(
         &self,
         pairs: &Range<usize>,
-        heads: &mut [Head],
+        heads: &mut [Head<f32>],
         result: &OwnResult,
         d_features: &mut [Vec<f32>],
     ) {

@@ -1,13 +1,15 @@
 //! Products against lanes, and against central differences.
 
 use super::head::HeadForm;
-use super::{own, products};
+use super::points::{self, Questions};
+use super::{density, own, products};
 use crate::base::emission::NoiseForm;
 use crate::base::{Base, Gru, OutputForm, Rnn};
-use crate::engine::{Codes, Importance, OwnBatch, OwnPull, OwnResult, OwnWeights, Trial};
+use crate::engine::{Codes, Importance, Observed, OwnBatch, OwnPull, OwnResult, OwnWeights, Trial};
 use crate::family::{Family, Scaling, Sequence, Signal};
 use crate::front::{Front, FrontStart, InputSkip};
 use crate::generator::{Activation, Skip};
+use crate::kernel::Real;
 use crate::random::stream;
 use crate::system::{Architecture, System};
 
@@ -154,6 +156,46 @@ fn gradients_by_products_match_central_differences() {
                 total(system.parameters(), &moved)
             };
             agree((moved(4e-3) - moved(-4e-3)) / 8e-3, found.codes[at], format!("system {s}, code {at}"));
+        }
+    }
+}
+
+/// Densities and gradients of points: in lanes, by products. With carried states there is no gradient.
+fn points_both<R: Real>(system: &System, points: &Codes, is_carried: bool) -> [(Vec<f64>, Vec<f64>); 2] {
+    let sequence = family().sequence(0).clone();
+    let group = system.group::<R>(sequence.outputs(), sequence.inputs()).unwrap();
+    let parameters: Vec<R> = system.parameters_as();
+    let of = Observed { trial: Trial { system, parameters: &parameters }, group: &group };
+    let starts = wave(if is_carried { points.len() * system.base().d_belief() } else { 0 }, 0.9);
+    let network = HeadForm::of(system).unwrap();
+    let room = || (vec![0.5; points.len()], vec![0.25; points.len() * points.d_code()]);
+    let (mut lanes, mut found) = (room(), room());
+    let asked = Questions { network: &network, of, points, starts: &starts };
+    if is_carried {
+        density::densities(of, points, &starts, &mut lanes.0);
+        points::evaluate(asked, &mut found.0, None);
+    } else {
+        density::slopes(of, points, &mut lanes.0, &mut lanes.1);
+        points::evaluate(asked, &mut found.0, Some(&mut found.1));
+    }
+    [lanes, found]
+}
+
+#[test]
+fn points_by_products_are_those_in_lanes() {
+    for (s, system) in systems().iter().enumerate() {
+        for (n, dim, is_carried) in
+            [(1, D_CODE, false), (70, D_CODE, false), (17, D_CODE + 1, false), (5, D_CODE, true)]
+        {
+            let values = wave(n * dim, 0.4);
+            let points = Codes::from_fn(n, dim, |m, d| values[m * dim + d]);
+            let near = |[lanes, found]: [(Vec<f64>, Vec<f64>); 2], tolerance: f64| {
+                let pairs = lanes.0.iter().zip(&found.0).chain(lanes.1.iter().zip(&found.1));
+                let worst = pairs.map(|(a, b)| (a - b).abs() / (1.0 + a.abs())).fold(0.0, f64::max);
+                assert!(worst < tolerance, "system {s}, {n} points of {dim}, carried {is_carried}: {worst}");
+            };
+            near(points_both::<f64>(system, &points, is_carried), 1e-6);
+            near(points_both::<f32>(system, &points, is_carried), 2e-3);
         }
     }
 }

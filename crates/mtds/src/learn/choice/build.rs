@@ -6,8 +6,8 @@ use crate::family::SegmentPlan;
 use crate::generator::{Activation, FeatureMap, Role, Skip};
 use crate::infer::{AdaptiveImportance, NoiseBelief, Online};
 use crate::learn::{
-    Adapted, Course, CurvesStart, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects, Refine,
-    RefineRule, ResponsesStart, Schedule, StartRule, StoppingRule, TrainingPlan,
+    Adapted, Carriers, Course, CurvesStart, Interpolation, MonteCarlo, NoiseRule, PriorStart, RandomEffects,
+    Refine, RefineRule, ResponsesStart, Schedule, StartRule, StoppingRule, TrainingPlan,
 };
 use crate::system::{Architecture, Clock};
 use crate::{Error, Result};
@@ -79,6 +79,7 @@ impl Choices {
             .hidden(&self.hidden, Activation::Tanh)
             .skip(skip)
             .tempered(self.temperature);
+        let spec = if self.rank > 0 { spec.low_rank(self.rank) } else { spec };
         blocks.into_iter().fold(spec, |spec, block| {
             let listed = |names: &[String]| names.iter().any(|name| name == block.name);
             match (listed(&self.adapt), listed(&self.share), &block.role) {
@@ -147,6 +148,10 @@ impl Choices {
             Schedule::new(Interpolation::Linear, vec![(1, FIRST_LOG_NOISE.max(last)), (steps.max(2), last)])?;
         let objective = MonteCarlo {
             particles: Schedule::constant(self.particles as f64)?,
+            carriers: match self.resampled {
+                0 => Carriers::Weighted,
+                drawn => Carriers::Resampled(drawn),
+            },
             noise: NoiseRule::Scheduled(noise),
             l2: self.l2,
             ..MonteCarlo::default()

@@ -27,6 +27,8 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, facts: &Facts) -> usize {
     let why = or("as many as inputs, within 2 to 8: narrow, so that the code has something to explain");
     let bottleneck = by.fill("bottleneck", &mut w.bottleneck, (width, why));
     let skip = by.fill("front_skip", &mut w.front_skip, (false, or("all goes through the bottleneck")));
+    let why = or("the base model sees what the inputs of its own step say");
+    by.fill("front_lag", &mut w.front_lag, (false, why));
     by.fill("front_seed", &mut w.front_seed, (0, or("it begins at zero")));
     by.fill("unscored", &mut w.unscored, (0, or("every step is scored")));
     let rate = if is_there { 0.3 } else { 1.0 };
@@ -62,6 +64,7 @@ impl Choices {
             ("front", self.front, 4096),
             ("bottleneck", self.bottleneck, 1024),
             ("front_skip", usize::from(self.front_skip), 1),
+            ("front_lag", usize::from(self.front_lag), 1),
             ("front_seed", self.front_seed, facts.median_time.saturating_sub(1)),
             ("unscored", self.unscored, self.shortest(facts).saturating_sub(1)),
         ] {
@@ -129,6 +132,12 @@ impl Choices {
         };
         let skip = if self.front_skip { InputSkip::Inputs } else { InputSkip::None };
         let front = Front::new(d_input, self.front, self.bottleneck);
-        (self.front > 0).then_some(Front { skip, start, unscored: self.unscored, ..front })
+        (self.front > 0).then_some(Front {
+            skip,
+            start,
+            unscored: self.unscored,
+            lag: self.front_lag,
+            ..front
+        })
     }
 }

@@ -117,9 +117,10 @@ macro_rules! keys {
                 alone: { #[allow(unused_mut, unused_assignments)] let mut alone = None; $(alone = Some($alone);)? alone },
             },)*];
 
-            /// Whether no key is left out, as in choices that are given back.
-            pub(crate) fn is_complete(&self) -> bool {
-                $(self.$key.is_some() &&)* true
+            /// Whether these are choices that are given back: nearly all, since a later version has keys that an earlier one did not write.
+            pub(crate) fn is_replayed(&self) -> bool {
+                let given = [$(self.$key.is_some()),*];
+                4 * given.iter().filter(|given| **given).count() > 3 * given.len()
             }
 
             /// All keys, if none is left out.
@@ -157,6 +158,8 @@ keys! {
     Layered bottleneck: usize,
     /// Let the base model see the inputs, too.
     Layered front_skip: bool = "true",
+    /// Hand the bottleneck to the base model one step later, as the paper's motion model does.
+    Layered front_lag: bool = "true",
     /// First steps whose outputs tell where the network begins, and are not scored; 0 for a start at zero.
     Layered front_seed: usize,
     /// First steps of a sequence or segment that are not scored, in which that network finds its state.
@@ -169,8 +172,10 @@ keys! {
     Usual clock: usize,
     /// Let a recurrent base model emit changes, which add up to the outputs.
     Model residual: bool = "true",
-    /// Widths of the generator's hidden layers, e.g. 64,64.
+    /// Widths of the generator's hidden layers, e.g. 64,64; none for a generator that is affine.
     Model hidden: Vec<usize>,
+    /// Width of a last layer of the generator without nonlinearity, through which all that the code adapts goes; 0 for none.
+    Model rank: usize,
     /// Let the code adapt these blocks of parameters, too; `rest` for all that no list names.
     Model adapt: Vec<String>,
     /// Learn these blocks of parameters, but the same for all members; `rest` for all that no list names.
@@ -198,6 +203,8 @@ keys! {
     Learning start_steps: u64,
     /// Particles per step of the start; independent restarts of random effects; 0 without a start.
     Learning particles: usize,
+    /// Particles per sequence, drawn by their weights, that carry the gradient of a start from the prior, as in the paper; 0 for all, weighted.
+    Learning resampled: usize,
     /// Noise s that the start comes down to, in standard deviations of an output.
     Learning start_noise: f64,
     /// Steps of the refinement, which for elbo and iwae is all of learning.
@@ -212,6 +219,8 @@ keys! {
     Variational hard_std: f64,
     /// Steps over which elbo and iwae let the weight of the divergence (KL) rise to 1.
     Variational kl_warmup: u64,
+    /// Steps over which codes of the segments of one sequence stay alike (elbo): neighbours are correlated by e^(-steps between / these); 0 for codes that know nothing of each other.
+    Variational smooth: f64,
     /// Temperature of the likelihood in elbo and iwae: below 1 where outputs are less independent than the model says.
     Variational temperature: f64,
     /// Learn a network that reads a sequence and says its code, with these units in each direction; 0 for a belief per sequence.

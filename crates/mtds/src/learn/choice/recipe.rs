@@ -6,8 +6,8 @@
 //! motion_large   the same in the paper's size, for a graphics card
 //! paper          the motion model of Bird & Williams (2020), "Mocap" and table "Hyper-parameters of mocap models"
 //! ```
-//! Differs from the paper: the base model sees the bottleneck at the same step, not one step later; the penalty on weights is that of
-//! a loss per segment in nats, as the paper does not say of which.
+//! Differs from the paper: the base model sees the bottleneck at the same step, for which there are kernels on cards, and one step later
+//! only with `front_lag`; the penalty on weights is that of a loss per segment in nats, as the paper does not say of which.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

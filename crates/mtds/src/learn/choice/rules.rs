@@ -135,6 +135,17 @@ impl Choices {
             let why = "found `responses`, which are first codes: they need `elbo` or `iwae` as `learn`, and `amortised` 0";
             return Err(Error::setting("start", why));
         }
+        if self.resampled > 0 && self.start != Beginning::Prior {
+            let why = format!(
+                "found {}, but there is no start from the prior; ask for `start` prior, too",
+                self.resampled
+            );
+            return Err(Error::setting("resampled", why));
+        }
+        if self.resampled > self.particles {
+            let why = format!("found {}; expected at most the {} particles", self.resampled, self.particles);
+            return Err(Error::setting("resampled", why));
+        }
         let is_there = matches!(self.start, Beginning::Prior | Beginning::Effects);
         for (key, found, least, most) in
             [("start_steps", steps, 2, u64::MAX), ("particles", particles, 1, 1 << 22)]
@@ -172,6 +183,7 @@ impl Choices {
         for width in &self.hidden {
             require((1..=4096).contains(width), "hidden", width, "widths of 1 to 4096")?;
         }
+        require(self.rank <= 4096, "rank", &self.rank, "at most 4096")?;
         require(self.hidden.len() <= 16, "hidden", &self.hidden.len(), "at most 16 layers")?;
         require(self.refine_steps >= 2, "refine_steps", &self.refine_steps, "2 or more")?;
         let most = if self.learn == LearnRule::Mco { 0 } else { self.segment };
@@ -240,6 +252,7 @@ fn model(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work, blocks: &
         false => (vec![64, 64], "bends the code enough for most families"),
     };
     by.fill("hidden", &mut w.hidden, hidden);
+    by.fill("rank", &mut w.rank, (0, "the last layer is as wide as it likes"));
     let at_rest = facts.drive == Stimulus::Impulse && !work.is_cut;
     let begins = match at_rest {
         true => "an impulse starts every sequence from rest",
@@ -280,6 +293,7 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let start = by.fill("start", &mut w.start, start(learn, work));
     let particles = by.fill("particles", &mut w.particles, particles(start, facts, work));
     let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
+    by.fill("resampled", &mut w.resampled, (0, "weights have less variance than draws by them"));
     by.fill("start_steps", &mut w.start_steps, start_steps(start, extent, start_cost * work.per_step));
     by.fill("start_noise", &mut w.start_noise, start_noise(start, work));
     let whole_cost = (refine_particles(learn, 0).0 * work.pieces) as f64 * work.per_step;

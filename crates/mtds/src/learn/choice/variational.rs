@@ -48,6 +48,11 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, (start, s
     let warmup = if is_mco || start == Beginning::Curves { 0 } else { steps / 4 };
     let why = or("the divergence from the prior comes in once codes tell sequences apart");
     by.fill("kl_warmup", &mut w.kl_warmup, (warmup, why));
+    by.fill(
+        "smooth",
+        &mut w.smooth,
+        (0.0, or("segments tell by themselves whether a sequence stays as it is")),
+    );
     by.fill("temperature", &mut w.temperature, (1.0, or("outputs count in full")));
     by.fill("window", &mut w.window, (0, or("gradients flow through whole sequences")));
 }
@@ -109,6 +114,20 @@ impl Choices {
                 format!("found {}, but {UNUSED}; ask for `elbo` or `iwae` as `learn`, too", self.code_rate);
             return Err(Error::setting("code_rate", why));
         }
+        let is_cut = self.learn == LearnRule::Elbo && self.segment > 0 && self.amortised == 0;
+        if self.smooth != 0.0 && !is_cut {
+            let why = format!(
+                "found {}, but no segments with codes of their own; ask for `segment` and for `elbo` as `learn`, too",
+                self.smooth
+            );
+            return Err(Error::setting("smooth", why));
+        }
+        if !(0.0..=1e6).contains(&self.smooth) {
+            return Err(Error::setting(
+                "smooth",
+                format!("found {}; expected 0 to 1000000 steps", self.smooth),
+            ));
+        }
         if !(self.temperature > 0.0 && self.temperature <= 10.0) {
             let why = format!("found {}; expected above 0, at most 10", self.temperature);
             return Err(Error::setting("temperature", why));
@@ -140,6 +159,7 @@ impl Choices {
                 draws: self.refine_particles,
                 batch: (self.minibatch > 0).then_some(self.minibatch),
                 jitter: self.jitter,
+                smooth: (self.smooth > 0.0).then_some(self.smooth),
                 held_out_draws: self.held_out_draws(),
                 divergence_weight: self.warmup()?,
                 temperature: Schedule::constant(self.temperature)?,

@@ -131,7 +131,7 @@ impl FreeBeliefs {
         vec![group("codes.mean", start), group("codes.log_std_dev", start + self.len())]
     }
 
-    fn gaussians(self, parameters: &[f32], places: &[usize]) -> Gaussians {
+    pub(super) fn gaussians(self, parameters: &[f32], places: &[usize]) -> Gaussians {
         let (k, rho) = (self.d_code, self.len());
         let pick = |offset: usize| {
             places.iter().flat_map(|&j| &parameters[offset + j * k..][..k]).map(|&x| f64::from(x)).collect()

@@ -6,6 +6,7 @@
 //! steps 1 … H      hard phase: β = 0, σ_j fixed and small
 //! after step H     μ_j ← μ_j / s,  σ_j ← σ_j / s,  W ← W diag(s)      s: deviation of the means over codes, W: first weights
 //! steps H + 1 …    L_j with temperature τ and weight β of the divergence, by step
+//! with `smooth`     codes of one sequence's segments stay alike (`chain`)
 //! every step       segments of a minibatch begin up to `jitter` steps sooner or later than they were cut (`moved`)
 //! ```
 //! Parameters: those of the model, then those of the beliefs (`beliefs`). A code belongs to a sequence, to a segment,
@@ -15,6 +16,7 @@
 
 mod beliefs;
 mod bound;
+mod chain;
 mod draws;
 mod epoch;
 mod gaussians;
@@ -40,6 +42,7 @@ use crate::system::{OwnBatch, OwnResult, System};
 use crate::{Error, Result};
 use beliefs::{Beliefs, FreeBeliefs};
 use bound::Coded;
+use chain::Chain;
 use epoch::Epoch;
 use moved::MovedSegments;
 use resident::StepRows;
@@ -70,6 +73,8 @@ pub struct VariationalObjective {
     noise: NoiseSteps,
     /// What segments were cut from, where they are moved.
     moved: Option<MovedSegments>,
+    /// Which codes stay alike, if any do.
+    chain: Option<Chain>,
     /// Which codes the next minibatches have, and what that will be after the step in progress.
     epoch: Epoch,
     next_epoch: Option<Epoch>,
@@ -170,27 +175,36 @@ impl VariationalObjective {
         (beliefs, held_out): (Beliefs, Option<HeldOut>),
     ) -> Result<Self> {
         settings.check(&model)?;
+        let has_own = matches!(beliefs, Beliefs::Free(free) if free.n_codes == family.n_seq());
+        if settings.smooth.is_some() && !has_own {
+            let why = "found one, but segments have no codes of their own to keep alike; leave it out";
+            return Err(Error::setting("smooth", why));
+        }
         let sobol = ShiftedSobol::new(model.d_code())?;
         let noise = NoiseSteps::new(&model, &settings.noise, family);
         let batch = OwnBatch::for_model(&model, &model.in_model_units(family)?, settings.window);
         let mut members = vec![vec![]; beliefs.n_codes()];
         code_of.iter().enumerate().for_each(|(i, &j)| members[j].push(i));
         let data = Coded { batch, code_of };
-        let (moved, epoch, next_epoch, found, step_rows) = Default::default();
+        let (moved, chain, epoch, next_epoch, found, step_rows) = Default::default();
         #[rustfmt::skip]
         let objective = Self {
-            model, data, members, beliefs, held_out, settings, sobol, noise, moved, epoch, next_epoch, found,
+            model, data, members, beliefs, held_out, settings, sobol, noise, moved, chain, epoch, next_epoch, found,
             step_rows,
         };
         Ok(objective)
     }
 
-    /// The same with segments that are moved, if the settings say so: `whole` (data units) is what sequence i of the family is the
+    /// The same with segments that are moved, and codes that stay alike, if the settings say so: `whole` (data units) is what sequence i of the family is the
     /// segment `origins[i]` of.
     ///
     /// # Errors
     /// Another number of origins than of sequences, or one that `whole` does not have.
     pub fn cut_from(mut self, whole: &Family, origins: &[Origin]) -> Result<Self> {
+        if origins.len() != self.data.batch.n_seq() {
+            return Err(Error::shape("origins of segments", self.data.batch.n_seq(), origins.len()));
+        }
+        self.chain = self.settings.smooth.map(|steps| Chain::new(origins, steps));
         if self.settings.jitter > 0 {
             let whole = self.model.in_model_units(whole)?;
             self.moved = Some(MovedSegments::new(whole, origins, &self.data.batch, self.settings.jitter)?);

@@ -7,7 +7,8 @@ use super::bound::{self, Coded, Drawn, Evaluation, Terms};
 use super::draws::{Spacing, standard_normals};
 use super::epoch::Epoch;
 use super::{
-    Estimator, FIXED, GroupRule, HardEnding, HardPhase, HeldOut, VariationalObjective, WeightedGradient,
+    Beliefs, Estimator, FIXED, GroupRule, HardEnding, HardPhase, HeldOut, VariationalObjective,
+    WeightedGradient,
 };
 use crate::engine::resident::{Beginning, Resident, StepOrder};
 use crate::generator::Skip;
@@ -68,7 +69,11 @@ impl VariationalObjective {
         let noise = standard_normals(&mut self.sobol, (q.len(), n_draws, q.d_code), spacing, seed);
         let drawn = Drawn { beliefs: &q, noise: &noise };
         let data = data.unwrap_or(&self.data);
-        Ok(bound::evaluate((&self.model, model), drawn, data, terms, &mut self.found))
+        let mut found = bound::evaluate((&self.model, model), drawn, data, terms, &mut self.found);
+        if let (Some(chain), Beliefs::Free(free)) = (&self.chain, &self.beliefs) {
+            chain.correct((*free, beliefs), (places, &q), terms.divergence_weight, &mut found);
+        }
+        Ok(found)
     }
 
     /// Writes −(1/n) of a gradient, n the codes of the step.

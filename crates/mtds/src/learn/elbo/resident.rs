@@ -33,7 +33,7 @@ impl VariationalObjective {
         };
         let own_codes = self.data.code_of.iter().copied().eq(0..n_codes);
         let is_noise_known = matches!(settings.noise, NoiseRule::Learned | NoiseRule::Matched { .. });
-        let is_plain = is_noise_known && settings.estimator == Estimator::Elbo;
+        let is_plain = is_noise_known && settings.estimator == Estimator::Elbo && self.chain.is_none();
         if !own_codes || !is_plain || settings.window.is_some() || self.data.batch.n_observed == 0 {
             return Ok(None);
         }

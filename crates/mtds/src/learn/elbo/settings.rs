@@ -85,6 +85,10 @@ pub struct Variational {
     /// Steps by which the beginning of a segment may be moved, either way, anew whenever it takes part; 0 for segments as they were cut.
     #[serde(skip_serializing_if = "is_none")]
     pub jitter: usize,
+    /// Steps τ over which codes of one sequence's segments stay alike: neighbours' are correlated by e^(−steps between / τ); `None` where
+    /// they know nothing of each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smooth: Option<f64>,
     /// Weight β of the divergence from the prior by step (annealing); 1 in the end.
     pub divergence_weight: Schedule,
     /// Temperature τ of the likelihood by step: below 1 where outputs are less independent than the model says.
@@ -122,6 +126,7 @@ impl Default for Variational {
             draws: 16,
             batch: None,
             jitter: 0,
+            smooth: None,
             divergence_weight: one(),
             temperature: one(),
             hard: None,
@@ -170,6 +175,14 @@ impl Variational {
         ] {
             at_least_zero(&format!("{name}.rate"), rule.rate)?;
             at_least_zero(&format!("{name}.l2"), rule.l2)?;
+        }
+        if let Some(steps) = self.smooth {
+            above_zero("smooth", steps)?;
+            if self.estimator != Estimator::Elbo {
+                let why =
+                    format!("found {steps} with importance weights; only the evidence bound (elbo) has it");
+                return Err(Error::setting("smooth", why));
+            }
         }
         at_least_zero("divergence_weight", self.divergence_weight.range().0)?;
         at_least_zero("temperature", self.temperature.range().0)?;

@@ -11,7 +11,7 @@ use mtds::parts::{
     StartRule, TrainingPlan,
 };
 use mtds::random::{Random, stream};
-use mtds::{Architecture, Control, Family, Scaling, Signal, System};
+use mtds::{Architecture, Control, Family, Fit, LearnRule, Scaling, Sequence, Signal, System, Wishes};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -161,4 +161,59 @@ pub fn learn_from_prior(
         device: mtds::Device::default(),
     };
     Learner::new(course, spec, data).unwrap().finish(&mut |_| Control::Continue).unwrap().model
+}
+
+/// Sequences with a phase and two inputs beside it, whose outputs lag behind by an amount of their own; with gaps.
+pub fn styled(n_seq: usize, n_time: usize) -> Family {
+    let sequence = |i: usize| {
+        let random = &mut stream(5, i as u64);
+        let (style, speed) = (0.3 * i as f64, 0.2 + 0.02 * (i % 5) as f64);
+        let mut outputs = vec![];
+        let mut inputs = vec![];
+        let noise = normals(3 * n_time, random);
+        for t in 0..n_time {
+            let phase = speed * t as f64;
+            inputs.extend([phase.cos(), phase.sin(), (0.05 * t as f64).sin()]);
+            let gap = (t + i).is_multiple_of(11);
+            for d in 0..3 {
+                let y = (phase - style).sin() * (1.0 + 0.3 * d as f64) + 0.1 * noise[3 * t + d];
+                outputs.push(if gap && d == 1 { f64::NAN } else { y });
+            }
+        }
+        let outputs = Signal::new(n_time, 3, outputs).unwrap();
+        Sequence::new(format!("s{i}"), outputs)
+            .unwrap()
+            .with_inputs(Signal::new(n_time, 3, inputs).unwrap())
+            .unwrap()
+    };
+    Family::new((0..n_seq).map(sequence).collect()).unwrap()
+}
+
+/// A layered fit in minibatches of moved segments, with everything that a motion asks for.
+pub fn layered_fit() -> Fit {
+    let wishes = Wishes {
+        base: Some("layered".into()),
+        front: Some(24),
+        bottleneck: Some(6),
+        state: Some(12),
+        code: Some(3),
+        compare: Some(false),
+        learn: Some(LearnRule::Elbo),
+        segment: Some(32),
+        overlap: Some(16),
+        jitter: Some(8),
+        unscored: Some(3),
+        minibatch: Some(7),
+        refine_particles: Some(2),
+        refine_steps: Some(200),
+        hard_steps: Some(50),
+        kl_warmup: Some(40),
+        temperature: Some(0.25),
+        averaging: Some(0.98),
+        l2: Some(1.0),
+        patience: Some(0),
+        clip: Some(50.0),
+        ..Wishes::default()
+    };
+    Fit { wishes, seed: 4, ..Fit::default() }
 }

@@ -111,10 +111,39 @@ fn the_doubly_reparameterised_gradient_is_unbiased() {
     }
 }
 
+/// Segments of whole sequences, whose codes stay alike.
+fn alike(batch: Option<usize>) -> VariationalObjective {
+    let whole = family(true);
+    let segments = SegmentPlan { length: 4, overlap: 1 }.cut(&whole).unwrap();
+    let settings = Variational { smooth: Some(6.0), batch, ..Variational::default() };
+    let objective = VariationalObjective::new(model(), &segments.family, None, settings).unwrap();
+    objective.cut_from(&whole, &segments.origins).unwrap()
+}
+
+#[test]
+fn codes_that_stay_alike_pull_on_each_other() {
+    check(&mut alike(None), 1, 11, "alike");
+    let whole = objective(true, Variational::default());
+    let settings = |estimator| Variational { smooth: Some(6.0), estimator, ..Variational::default() };
+    let weighted = settings(Estimator::ImportanceWeighted(WeightedGradient::Plain));
+    let refused = VariationalObjective::new(model(), &family(true), None, weighted).unwrap_err();
+    assert!(refused.to_string().contains("smooth"), "{refused}");
+    let shared = SegmentPlan { length: 4, overlap: 1 }.cut(&family(true)).unwrap();
+    let sharing = SegmentCodes::OfSequence;
+    let plain = settings(Estimator::Elbo);
+    let refused = VariationalObjective::of_segments(model(), &shared, sharing, None, plain).unwrap_err();
+    assert!(refused.to_string().contains("smooth"), "{refused}");
+    assert!(whole.chain.is_none());
+}
+
 #[test]
 fn batches_average_to_the_whole() {
-    let mut whole = objective(true, Variational::default());
-    let mut part = objective(true, Variational { batch: Some(1), ..Variational::default() });
+    let one = Variational { batch: Some(1), ..Variational::default() };
+    average_to_the_whole(objective(true, Variational::default()), objective(true, one));
+    average_to_the_whole(alike(None), alike(Some(2)));
+}
+
+fn average_to_the_whole(mut whole: VariationalObjective, mut part: VariationalObjective) {
     let parameters = spread_parameters(&whole);
     let (n_model, rounds) = (whole.model().n_parameters(), 600);
     let (mut mean, mut square) = (vec![0.0f64; parameters.len()], vec![0.0f64; parameters.len()]);
