@@ -145,3 +145,7 @@ impl<O: Objective> Trainer<O> {
         away.resident.go_on_from(&self.state, average)
     }
 }
+
+#[cfg(test)]
+#[path = "resident_tests.rs"]
+mod tests;
