@@ -72,6 +72,8 @@ class Settings(TypedDict, total=False):
     """What learning maximises: mco (Monte-Carlo objective), elbo (evidence lower bound) or iwae (importance-weighted bound)."""
     start: str
     """How learning begins: prior (many sequences), effects (few), curves (that begin together), responses (codes by how outputs follow inputs), none (elbo and iwae)."""
+    start_inputs: Sequence[str]
+    """Inputs that outputs are fitted on where learning begins with responses; none named: the phase, or inputs that change."""
     start_steps: int
     """Steps of the start; 0 without one."""
     particles: int
@@ -100,6 +102,10 @@ class Settings(TypedDict, total=False):
     """Learn a network that reads a sequence and says its code, with these units in each direction; 0 for a belief per sequence."""
     code_rate: float
     """Factor on the learning rate of beliefs about codes."""
+    shared_rate: float
+    """Factor on the learning rate of blocks that all members share (elbo and iwae)."""
+    shared_l2: float
+    """Weight decay of these blocks, as l2 of the generator, where they multiply a state or an input."""
     window: int
     """Steps over which gradients of elbo and iwae flow back; 0 for whole sequences."""
     least_noise: float

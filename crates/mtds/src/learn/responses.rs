@@ -3,7 +3,7 @@
 //! ```text
 //! W_i = argmin ‖Y_i − F_i W‖² + λ ‖W‖²        F_i = [1, f_i], by sequence or segment, model units
 //! μ_i = √N u_i                                 u: left singular vectors of the centred W, the k largest; the rest is 0
-//! f   = cos φ, sin φ of the phase φ where inputs tell one; else inputs that change within a sequence
+//! f   = the inputs that are named; cos φ, sin φ of the phase φ where inputs tell one; else inputs that change within a sequence
 //! ```
 //! From codes near zero a network over the inputs learns what all members have in common first and leaves the code unused. The model
 //! itself begins as it was drawn: codes that differ in what matters pull the generator along.
@@ -11,10 +11,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::Proposal;
-use crate::Result;
 use crate::algebra::{Matrix, cholesky, solve_factored, symmetric_eigen};
 use crate::family::{Family, Phase, Signal};
 use crate::system::System;
+use crate::{Error, Result};
 
 /// Weight λ of the ridge, in steps.
 const RIDGE: f64 = 4.0;
@@ -26,21 +26,24 @@ const WITHIN: f64 = 0.5;
 const MOST_INPUTS: usize = 8;
 
 /// A start from responses.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResponsesStart {
     /// Deviation of the first beliefs.
     pub std_dev: f64,
+    /// Names of the inputs that outputs are fitted on; empty for the phase, or those that change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
 }
 
 impl ResponsesStart {
     /// What is believed of the code of each sequence of `family` (data units) before the first step.
     ///
     /// # Errors
-    /// A family that does not fit the model.
-    pub(super) fn codes(self, first: &System, family: &Family) -> Result<Vec<Proposal>> {
+    /// A family that does not fit the model, or lacks a named input.
+    pub(super) fn codes(&self, first: &System, family: &Family) -> Result<Vec<Proposal>> {
         let (k, n) = (first.d_code(), family.n_seq());
-        let functions = Functions::of(family);
+        let functions = Functions::of(family, &self.inputs)?;
         let scaled = first.in_model_units(family)?;
         let fitted: Vec<Vec<f64>> = (0..n)
             .map(|i| {
@@ -68,11 +71,21 @@ enum Functions {
 }
 
 impl Functions {
-    fn of(family: &Family) -> Self {
-        match Phase::of(family.input_names()) {
+    fn of(family: &Family, named: &[String]) -> Result<Self> {
+        let names = family.input_names();
+        let column = |name: &String| {
+            let known = || Error::Unknown { kind: "input", name: name.clone(), known: names.join(", ") };
+            names.iter().position(|other| other == name).ok_or_else(known)
+        };
+        Ok(match Phase::of(names) {
+            _ if !named.is_empty() => {
+                let columns = named.iter().map(column).collect::<Result<Vec<_>>>()?;
+                let all = spread_within(family);
+                Self::Inputs(columns.into_iter().map(|c| all[c].1).collect())
+            }
             Some(phase) => Self::Cycle(phase),
             None => Self::Inputs(changing_inputs(family)),
-        }
+        })
     }
 
     fn width(&self) -> usize {
@@ -99,8 +112,8 @@ impl Functions {
     }
 }
 
-/// Inputs that change within sequences more than from one to the next, those that do most first.
-fn changing_inputs(family: &Family) -> Vec<(usize, f64, f64)> {
+/// By input: the share of its variance that lies within sequences, and the column with its mean and deviation.
+fn spread_within(family: &Family) -> Vec<(f64, (usize, f64, f64))> {
     let all: Vec<&Signal> = (0..family.n_seq()).filter_map(|i| family.inputs_of(i)).collect();
     let column = |c: usize| {
         let (mut total, mut square, mut within, mut count) = (0.0, 0.0, 0.0, 0.0);
@@ -116,7 +129,13 @@ fn changing_inputs(family: &Family) -> Vec<(usize, f64, f64)> {
         let share = if var > 1e-12 * (1.0 + mean * mean) { within / count / var } else { 0.0 };
         (share, (c, mean, var.max(f64::MIN_POSITIVE).sqrt()))
     };
-    let mut found: Vec<_> = (0..family.d_input()).map(column).filter(|(share, _)| *share >= WITHIN).collect();
+    (0..family.d_input()).map(column).collect()
+}
+
+/// Inputs that change within sequences more than from one to the next, those that do most first.
+fn changing_inputs(family: &Family) -> Vec<(usize, f64, f64)> {
+    let mut found = spread_within(family);
+    found.retain(|(share, _)| *share >= WITHIN);
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.truncate(MOST_INPUTS);
     found.into_iter().map(|(_, column)| column).collect()
@@ -196,13 +215,31 @@ mod tests {
         Family::new((0..6).map(member).collect()).unwrap().with_input_names(names).unwrap()
     }
 
+    fn start(inputs: &[&str]) -> ResponsesStart {
+        ResponsesStart { std_dev: 0.1, inputs: inputs.iter().map(|&name| name.to_owned()).collect() }
+    }
+
+    #[test]
+    fn responses_are_those_to_the_inputs_that_are_named() {
+        let family = family(["u_phase_cos", "u_phase_sin", "u_slow"]);
+        let spec = Architecture::new(Lds::new(2, 1, 3), 2);
+        let first = System::initialise(spec, Scaling::identity(1, 3), &mut stream(3, 0)).unwrap();
+        let means = |inputs: &[&str]| -> Vec<f64> {
+            start(inputs).codes(&first, &family).unwrap().iter().map(|code| code.mean[0].abs()).collect()
+        };
+        assert_eq!(means(&["u_phase_cos", "u_phase_sin"]).len(), 6);
+        assert_ne!(means(&["u_slow"]), means(&[]));
+        let error = start(&["u_speed"]).codes(&first, &family).unwrap_err().to_string();
+        assert!(error.contains("u_speed") && error.contains("u_slow"), "{error}");
+    }
+
     #[test]
     fn codes_tell_responses_apart_by_phase_or_by_inputs() {
         for names in [["u_phase_cos", "u_phase_sin", "u_slow"], ["a", "b", "slow"]] {
             let family = family(names);
             let spec = Architecture::new(Lds::new(2, 1, 3), 2);
             let first = System::initialise(spec, Scaling::identity(1, 3), &mut stream(3, 0)).unwrap();
-            let codes = ResponsesStart { std_dev: 0.1 }.codes(&first, &family).unwrap();
+            let codes = start(&[]).codes(&first, &family).unwrap();
             let first_of = |i: usize| codes[i].mean[0];
             // The first component is the gain: alike within the two groups, whitened to ±1 between them.
             for i in 0..6 {
@@ -227,7 +264,7 @@ mod tests {
         let alone = family(["a", "b", "slow"]).subset(&[0]).unwrap();
         let spec = Architecture::new(Lds::new(2, 1, 3), 3);
         let first = System::initialise(spec, Scaling::identity(1, 3), &mut stream(3, 0)).unwrap();
-        let codes = ResponsesStart { std_dev: 0.1 }.codes(&first, &alone).unwrap();
+        let codes = start(&[]).codes(&first, &alone).unwrap();
         assert_eq!(codes[0].mean, [0.0; 3]);
     }
 }

@@ -27,7 +27,9 @@ fn everything() -> Fit {
         wishes.smooth = Some(40.0);
         wishes.start = Some(Beginning::Responses);
         wishes.schedule = Some(RateRule::Constant);
+        wishes.start_inputs = Some(vec!["u2".into()]);
         wishes.front_l2 = Some(0.5);
+        (wishes.shared_rate, wishes.shared_l2) = (Some(0.5), Some(0.1));
     })
 }
 
@@ -89,7 +91,10 @@ fn settings_that_go_with_others_are_refused_without_them() {
         let error = with(change).begin(&styled(4, 60)).err().expect("it cannot be meant");
         error.to_string()
     };
-    let alone: [(&str, fn(&mut Wishes)); 4] = [
+    let alone: [(&str, fn(&mut Wishes)); 7] = [
+        ("start_inputs", |wishes| wishes.start_inputs = Some(vec!["u1".into()])),
+        ("shared_rate", |wishes| wishes.shared_rate = Some(0.0)),
+        ("shared_l2", |wishes| wishes.shared_l2 = Some(-1.0)),
         ("smooth", |wishes| (wishes.smooth, wishes.learn) = (Some(30.0), Some(mtds::LearnRule::Iwae))),
         ("smooth", |wishes| wishes.smooth = Some(-1.0)),
         ("resampled", |wishes| wishes.resampled = Some(5)),

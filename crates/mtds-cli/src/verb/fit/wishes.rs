@@ -44,7 +44,7 @@ impl FromArgMatches for WishArguments {
 fn option(key: &'static Key) -> Arg {
     let arg = Arg::new(key.name)
         .long(key.name.replace('_', "-"))
-        .value_name(value_name(key.kind))
+        .value_name(value_name(key))
         .help(key.about.trim().trim_end_matches('.').to_owned())
         .help_heading(heading(key.topic))
         .hide(key.topic != Topic::Usual)
@@ -57,12 +57,13 @@ fn option(key: &'static Key) -> Arg {
     }
 }
 
-fn value_name(kind: &str) -> &'static str {
-    match kind {
+fn value_name(key: &Key) -> &'static str {
+    match key.kind {
         "usize" | "u64" => "N",
         "f64" => "NUMBER",
         "bool" => "true|false",
         "Vec<usize>" => "N,N",
+        "Vec<String>" if key.name == "start_inputs" => "INPUTS",
         "Vec<String>" => "BLOCKS",
         _ => "NAME",
     }
@@ -103,7 +104,7 @@ fn value(key: &Key, text: &str) -> Result<Value, Error> {
     };
     let wrong = |why: String| {
         let option = key.name.replace('_', "-");
-        let text = format!("invalid value '{text}' for '--{option} <{}>': {why}\n", value_name(key.kind));
+        let text = format!("invalid value '{text}' for '--{option} <{}>': {why}\n", value_name(key));
         Error::raw(ErrorKind::ValueValidation, text)
     };
     let found = found.ok_or_else(|| wrong(format!("expected {}", expected(key.kind))))?;

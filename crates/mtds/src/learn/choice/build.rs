@@ -106,7 +106,10 @@ impl Choices {
                 ..RandomEffects::default()
             }),
             Beginning::Curves => StartRule::Curves(CurvesStart::default()),
-            Beginning::Responses => StartRule::Responses(ResponsesStart { std_dev: self.first_std_dev() }),
+            Beginning::Responses => StartRule::Responses(ResponsesStart {
+                std_dev: self.first_std_dev(),
+                inputs: self.start_inputs.clone(),
+            }),
             Beginning::None => StartRule::None,
         };
         let refine = match self.learn {

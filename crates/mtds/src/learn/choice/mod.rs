@@ -199,6 +199,8 @@ keys! {
     /// How learning begins: prior (many sequences), effects (few), curves (that begin together), responses (codes by how outputs follow
     /// inputs), none (elbo and iwae).
     Learning start: Beginning,
+    /// Inputs that outputs are fitted on where learning begins with responses; none named: the phase, or inputs that change.
+    Learning start_inputs: Vec<String>,
     /// Steps of the start; 0 without one.
     Learning start_steps: u64,
     /// Particles per step of the start; independent restarts of random effects; 0 without a start.
@@ -227,6 +229,10 @@ keys! {
     Variational amortised: usize = "32",
     /// Factor on the learning rate of beliefs about codes.
     Variational code_rate: f64,
+    /// Factor on the learning rate of blocks that all members share (elbo and iwae).
+    Variational shared_rate: f64,
+    /// Weight decay of these blocks, as l2 of the generator, where they multiply a state or an input.
+    Variational shared_l2: f64,
     /// Steps over which gradients of elbo and iwae flow back; 0 for whole sequences.
     Variational window: usize,
     /// Noise s that learning never goes below, in standard deviations of an output.

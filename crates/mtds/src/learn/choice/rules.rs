@@ -135,6 +135,11 @@ impl Choices {
             let why = "found `responses`, which are first codes: they need `elbo` or `iwae` as `learn`, and `amortised` 0";
             return Err(Error::setting("start", why));
         }
+        if !self.start_inputs.is_empty() && self.start != Beginning::Responses {
+            let why =
+                "found some, but learning does not begin with responses; ask for `start` responses, too";
+            return Err(Error::setting("start_inputs", why));
+        }
         if self.resampled > 0 && self.start != Beginning::Prior {
             let why = format!(
                 "found {}, but there is no start from the prior; ask for `start` prior, too",
@@ -291,6 +296,11 @@ fn learning(by: &mut Chooser, w: &mut Wishes, facts: &Facts, work: &Work) {
     let chosen = approach::learn(w, facts);
     let learn = by.fill("learn", &mut w.learn, chosen);
     let start = by.fill("start", &mut w.start, start(learn, work));
+    by.fill(
+        "start_inputs",
+        &mut w.start_inputs,
+        (vec![], "the phase, where inputs tell one, or those that change"),
+    );
     let particles = by.fill("particles", &mut w.particles, particles(start, facts, work));
     let start_cost = particles as f64 * if facts.own_inputs { work.pieces as f64 } else { 1.0 };
     by.fill("resampled", &mut w.resampled, (0, "weights have less variance than draws by them"));

@@ -54,6 +54,8 @@ pub(super) fn fill(by: &mut Chooser, w: &mut Wishes, learn: LearnRule, (start, s
         (0.0, or("segments tell by themselves whether a sequence stays as it is")),
     );
     by.fill("temperature", &mut w.temperature, (1.0, or("outputs count in full")));
+    by.fill("shared_rate", &mut w.shared_rate, (1.0, or("as fast as the generator")));
+    by.fill("shared_l2", &mut w.shared_l2, (0.0, or("few numbers, which all sequences speak of")));
     by.fill("window", &mut w.window, (0, or("gradients flow through whole sequences")));
 }
 
@@ -114,6 +116,19 @@ impl Choices {
                 format!("found {}, but {UNUSED}; ask for `elbo` or `iwae` as `learn`, too", self.code_rate);
             return Err(Error::setting("code_rate", why));
         }
+        if self.learn == LearnRule::Mco && (self.shared_rate, self.shared_l2) != (1.0, 0.0) {
+            let (rate, l2) = (self.shared_rate, self.shared_l2);
+            let why =
+                format!("found {rate} and {l2}, but {UNUSED}; ask for `elbo` or `iwae` as `learn`, too");
+            return Err(Error::setting("shared_rate and shared_l2", why));
+        }
+        if !(self.shared_rate > 0.0 && self.shared_rate <= 100.0) {
+            let why = format!("found {}; expected above 0, at most 100", self.shared_rate);
+            return Err(Error::setting("shared_rate", why));
+        }
+        if !(self.shared_l2.is_finite() && self.shared_l2 >= 0.0) {
+            return Err(Error::setting("shared_l2", format!("found {}; expected 0 or more", self.shared_l2)));
+        }
         let is_cut = self.learn == LearnRule::Elbo && self.segment > 0 && self.amortised == 0;
         if self.smooth != 0.0 && !is_cut {
             let why = format!(
@@ -152,7 +167,6 @@ impl Choices {
         let (points, times) = SEARCH;
         // Codes that tell sequences apart from the first step need no search, and large networks have no time for one.
         let search = CodeSearch { every: (half / times).max(10), until: half, points };
-        let usual = Variational::default();
         Ok(VariationalRefine {
             objective: Variational {
                 estimator,
@@ -171,9 +185,9 @@ impl Choices {
                 noise: self.falling_noise()?,
                 rates: self.rates(base),
                 generator: GroupRule { rate: 1.0, l2: self.l2 },
+                shared: GroupRule { rate: self.shared_rate, l2: self.shared_l2 },
                 front: GroupRule { rate: 1.0, l2: self.front_l2 },
                 beliefs: GroupRule { rate: self.code_rate, l2: 0.0 },
-                ..usual
             },
             plan: self.refine_plan()?,
             network: (self.amortised > 0).then_some(self.amortised),

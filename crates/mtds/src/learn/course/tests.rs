@@ -75,7 +75,7 @@ fn a_course_of_moved_segments_resumes_and_does_not_depend_on_threads() {
         panic!("beliefs")
     };
     (stage.objective.jitter, stage.objective.batch, stage.plan.averaging) = (3, Some(5), Some(0.9));
-    let start = StartRule::Responses(ResponsesStart { std_dev: 0.01 });
+    let start = StartRule::Responses(ResponsesStart { std_dev: 0.01, inputs: vec![] });
     let course = Course { scaling: ScalingRule::Outputs, start, refine: RefineRule::Variational(stage) };
     let cut_from = Some(CutFrom { family: whole, origins: cut.origins });
     let data =
