@@ -92,7 +92,8 @@ impl Listing<'_> {
         if own == "*" {
             return self.walk(&place, path);
         }
-        if module.modules.contains_key(&own) {
+        // A private module hides behind a function of the same name.
+        if module.modules.get(&own).is_some_and(|(is_public, _)| *is_public) {
             return self.walk(&[&place[..], &[own]].concat(), &format!("{path}::{name}"));
         }
         let declared = module.items.iter().find(|item| declared_name(item).as_deref() == Some(&own));
