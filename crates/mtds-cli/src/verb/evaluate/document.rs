@@ -124,8 +124,8 @@ pub(super) fn json(asked: &Arguments, found: &Evaluation) -> Value {
     json!({
         "verb": "evaluate",
         "version": env!("CARGO_PKG_VERSION"),
-        "model": asked.model,
-        "data": asked.source.data,
+        "model": asked.of.model,
+        "data": asked.of.source.data,
         "n_seq": found.n_seq,
         "is_training": found.is_training,
         "rows": found.rows.iter().map(row).collect::<Vec<_>>(),

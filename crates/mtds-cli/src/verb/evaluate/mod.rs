@@ -9,7 +9,7 @@ mod document;
 
 use super::model::model_at;
 use super::observed;
-use crate::options::{Common, Source, Where};
+use crate::options::{Common, ModelAndData, Source, Where};
 use crate::progress::{Progress, Stage};
 use crate::usage::{Refusal, UsageError, rising, table_file, value, within};
 use anyhow::{Context, Result, bail};
@@ -46,13 +46,9 @@ const USUAL: [Baseline; 2] = [Baseline::LastValue, Baseline::FamilyMean];
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model; `starter` is the one of walks that comes with the program
-    #[arg(value_name = "MODEL")]
-    pub model: PathBuf,
-
-    /// Sequences to score, with the columns of the fit unless others are named.
+    /// The model, and sequences to score, with the columns of the fit unless others are named.
     #[command(flatten)]
-    pub source: Source,
+    pub of: ModelAndData,
 
     /// Steps after which the rest is forecast, each on its own
     #[arg(long, value_name = "STEPS", value_delimiter = ',', default_value = "10,20,40")]
@@ -157,10 +153,10 @@ impl Arguments {
     /// # Errors
     /// A model or data that cannot be used, or do not fit each other; a file that cannot be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
-        self.source.check()?;
+        self.of.source.check()?;
         let against = self.baselines()?;
-        let (model, device) = self.place.place(model_at(&self.model, &self.common)?)?;
-        let family = observed::read(&self.source, &model, &self.common)?.family;
+        let (model, device) = self.place.place(model_at(&self.of.model, &self.common)?)?;
+        let family = observed::read(&self.of.source, &model, &self.common)?.family;
         let train = self.training().map(|source| observed::read(&source, &model, &self.common));
         let train = train.transpose()?.map(|read| read.family);
         let is_training = family.fingerprint() == model.provenance.fingerprint;
@@ -188,7 +184,7 @@ impl Arguments {
 
     /// Training sequences of the baselines, in the same columns.
     fn training(&self) -> Option<Source> {
-        self.train.clone().map(|data| Source { data, ..self.source.clone() })
+        self.train.clone().map(|data| Source { data, ..self.of.source.clone() })
     }
 
     /// What the model is compared with, each once.
@@ -301,7 +297,7 @@ mod tests {
         let found = asked(&["--train", "t.csv", "--outputs", "a"]);
         assert_eq!(found.baselines().expect("valid"), USUAL);
         let train = found.training().expect("given");
-        assert_eq!((train.data.to_str(), train.columns()), (Some("t.csv"), found.source.columns()));
+        assert_eq!((train.data.to_str(), train.columns()), (Some("t.csv"), found.of.source.columns()));
     }
 
     #[test]
