@@ -105,7 +105,7 @@ pub mod parts {
         CodeScores, Codes, DeviceName, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rollout,
         Weights,
     };
-    pub use crate::evaluate::baselines::{BaselineProgress, Learned, OfMembers};
+    pub use crate::evaluate::baselines::{BaselineProgress, BaselineSettings, Learned, OfMembers};
     pub use crate::evaluate::follow::{Following, FollowingEnsemble, Updates};
     pub use crate::family::{ColumnRole, ColumnSummary, Phase};
     pub use crate::front::{Front, FrontStart, InputSkip};
