@@ -132,7 +132,7 @@ pub mod parts {
     };
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Misfit, Own, PriorWeight, Remainder, Scores, explained_share,
-        family_mean, last_value, regressed_on_codes,
+        family_mean, last_value, quantile_of, regressed_on_codes,
     };
     pub use crate::random::sobol::ShiftedSobol;
     pub use crate::system::Clock;

@@ -332,8 +332,8 @@ impl OfMembers {
     /// As [`OfMembers::forecast`]; [`Error::Stopped`].
     fn forecast_observed(&self, past: &Signal, n_time: usize, observe: &Observer<'_>) -> Result<Forecast> {
         match self {
-            Self::Nearest(nearest) => nearest.forecast_observed(past, n_time, observe),
-            Self::Ridge(ridge) => ridge.forecast_observed(past, n_time, observe),
+            Self::Nearest(nearest) => nearest.forecast(past, n_time, observe),
+            Self::Ridge(ridge) => ridge.forecast(past, n_time, observe),
             Self::Fpca(factors) => factors.forecast(past, n_time),
             Self::Gp(process) => process.forecast(past, n_time),
         }
