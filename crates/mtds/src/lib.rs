@@ -127,8 +127,9 @@ pub mod parts {
         Trainer, TrainingPlan, UsageStatus, Variational, VariationalObjective, VariationalRefine,
     };
     pub use crate::model::{
-        Attribute, Blend, CardScore, Companion, Follower, FollowingModel, Levels, ModelTrackerState,
-        Remembered, SegmentCode, WaysBySeen, Widths,
+        Attribute, Blend, CardScore, Companion, ExpectedStep, Follower, FollowingModel, Levels,
+        ModelTrackerState, Remembered, SegmentCode, WatchRules, Watched, WatchedState, WatchedStep,
+        WaysBySeen, Widths,
     };
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Misfit, Own, PriorWeight, Remainder, Scores, explained_share,
