@@ -112,9 +112,9 @@ pub mod parts {
     pub use crate::generator::{Activation, AroundMembers, Block, FeatureMap, Layout, Prior, Skip};
     pub use crate::infer::{
         AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble,
-        EnsembleTracker, Followed, GaussianMixture, KnownCode, LogTarget, MapLaplace, NoiseBelief, Nuts,
-        Observer, Proposed, SmoothTarget, Start, Tracker, TrackerState, Whole, adaptive_importance,
-        effective_draws, map_laplace, nuts, nuts_observed, split_r_hat,
+        EnsembleTracker, FirstMixture, Followed, GaussianMixture, KnownCode, LogTarget, MapLaplace,
+        NoiseBelief, Nuts, Observer, Proposed, SmoothTarget, Tracker, TrackerState, Whole,
+        adaptive_importance, effective_draws, map_laplace, nuts, nuts_observed, split_r_hat,
     };
     pub use crate::learn::choice::{Beginning, Key, REST, RateRule, Recipe, Topic};
     pub use crate::learn::elbo::LEAST;
