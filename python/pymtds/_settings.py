@@ -13,7 +13,7 @@ class Settings(TypedDict, total=False):
     """What may be asked of a fit; what is left out is chosen from the data."""
 
     base: str
-    """What kind of system the members share: lds, kalman, rnn, ornn, gru, layered or pd."""
+    """What kind of system the members share: linear (lds; kalman, where chance disturbs it), a network (rnn, ornn, gru; layered, where it follows inputs), or doses and their effect (pd)."""
     recipe: str
     """Settings to begin with: usual, motion (many outputs that follow inputs with a phase), motion_large (the same for a graphics card) or paper (the motion model of Bird & Williams)."""
     code: int
@@ -25,7 +25,7 @@ class Settings(TypedDict, total=False):
     budget: float
     """Work that learning may take, in minutes of two usual cores: how many structures, parts of the family and steps there are; the same on any machine."""
     compare: bool
-    """Compare structures by forecasts of members held out, and let those that do well forecast together: true or false."""
+    """Compare kinds of systems by forecasts of members held out, and let those that do well forecast together: true or false."""
     front: int
     """Units of a gated network over the inputs that stands before the base model and is the same for all members; 0 for none."""
     bottleneck: int

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use mtds::parts::quantile_of;
 use serde::Serialize;
 
 use crate::agreement::Agreement;
@@ -78,13 +79,10 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The quantile by linear interpolation between order statistics.
 fn quantile(values: &[f64], level: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let position = level * (sorted.len().checked_sub(1)?) as f64;
-    let (low, high) = (position.floor() as usize, position.ceil() as usize);
-    Some(sorted[low] + (position - position.floor()) * (sorted[high] - sorted[low]))
+    quantile_of(&sorted, level)
 }
 
 /// The rows of one work; engines without a single round are left out.

@@ -82,9 +82,19 @@ impl CommandLine {
     }
 }
 
-/// The program as clap sees it, with its verbs grouped in the help.
+/// The program as clap sees it, with its verbs grouped in the help, and of `fit` what most people need.
 pub fn command() -> Command {
-    let command = CommandLine::command();
+    whole().mut_subcommand("fit", |fit| {
+        fit.mut_args(|arg| {
+            let is_usual = arg.is_positional() || fit::USUAL.contains(&arg.get_id().as_str());
+            arg.hide(!is_usual)
+        })
+    })
+}
+
+/// The same with every option of `fit` in its help.
+pub fn whole() -> Command {
+    let command = CommandLine::command().mut_subcommand("fit", |fit| fit.mut_args(|arg| arg.hide(false)));
     let verbs = grouped(&command);
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}\n\n\
@@ -96,9 +106,9 @@ pub fn command() -> Command {
 fn all(mut words: impl Iterator<Item = String>) -> Option<String> {
     let is_asked = words.nth(1).as_deref() == Some("fit") && words.any(|word| word == "--help-all");
     is_asked.then(|| {
-        let mut command = command();
-        let fit = command.find_subcommand_mut("fit").expect("there is a verb to learn with");
-        let mut fit = fit.clone().mut_args(|arg| arg.hide(false)).bin_name("mtds fit");
+        let whole = whole();
+        let fit = whole.find_subcommand("fit").expect("there is a verb to learn with");
+        let mut fit = fit.clone().bin_name("mtds fit");
         format!("{}\n{}", fit.render_help(), blocks())
     })
 }
@@ -129,6 +139,8 @@ fn grouped(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mtds::Wishes;
+    use mtds::parts::Topic;
 
     #[test]
     fn clap_finds_no_contradiction() {
@@ -136,14 +148,29 @@ mod tests {
     }
 
     #[test]
-    fn the_help_of_fit_shows_what_most_people_need_and_help_all_the_rest() {
+    fn the_help_of_fit_shows_ten_options_with_their_defaults_and_help_all_the_rest() {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>().into_iter();
-        let usual = command().find_subcommand_mut("fit").expect("a verb").render_help().to_string();
+        let mut command = command();
+        let fit = command.find_subcommand_mut("fit").expect("a verb");
+        let shown: Vec<_> = fit.get_opts().filter(|option| !option.is_hide_set()).cloned().collect();
+        assert_eq!(shown.len(), 10, "{shown:?}");
+        let usual = Wishes::KEYS.iter().filter(|key| key.topic == Topic::Usual);
+        assert!(usual.clone().all(|key| fit::USUAL.contains(&key.name) && key.default.is_some()));
+        for option in &shown {
+            let help = option.get_help().expect("every option says what it is").to_string();
+            assert!(option.is_required_set() || help.contains("[default: "), "{option}: {help}");
+        }
+        let usual = fit.render_help().to_string();
         let whole = all(words("mtds fit --help-all")).expect("asked for");
-        assert!(usual.lines().count() <= 70, "{}\n{usual}", usual.lines().count());
-        for (option, is_usual) in
-            [("--code", true), ("--effort", true), ("--kl-warmup", false), ("--tensorboard", false)]
-        {
+        assert!(usual.lines().count() <= 40, "{}\n{usual}", usual.lines().count());
+        for (option, is_usual) in [
+            ("--code", true),
+            ("--effort", true),
+            ("--kl-warmup", false),
+            ("--tensorboard", false),
+            ("--threads", false),
+            ("--products", false),
+        ] {
             assert_eq!(usual.contains(option), is_usual, "{option}");
             assert!(whole.contains(option), "{option}");
         }

@@ -208,6 +208,18 @@ pub struct Source {
     pub format: Option<Format>,
 }
 
+/// A model, and sequences that it is asked about.
+#[derive(Debug, Clone, Args)]
+pub struct ModelAndData {
+    /// Directory of the model; `starter` is the one of walks that comes with the program
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// The sequences, with the columns of the fit unless others are named.
+    #[command(flatten)]
+    pub source: Source,
+}
+
 /// What a resampled row holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ResampleName {

@@ -77,4 +77,6 @@ pub use read::{
 };
 pub use shown::{shown, spelled_out};
 pub use time::{Step, Time, TimeAxis, TimeKind};
-pub use write::{Column, Table, TableWriter, family_table, write_family, write_table, write_table_to};
+pub use write::{
+    Column, Table, TableWriter, family_table, score_table, write_family, write_table, write_table_to,
+};

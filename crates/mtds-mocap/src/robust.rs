@@ -1,15 +1,14 @@
 //! Medians and quantiles, which a few broken frames cannot move.
 
+use mtds::parts::quantile_of;
+
 /// The value below which a share `share` of `values` lies, by linear interpolation; none without values.
 ///
 /// `share` is held within [0, 1]; values must be finite.
 pub(crate) fn quantile(values: impl IntoIterator<Item = f64>, share: f64) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
-    let last = sorted.len().checked_sub(1)?;
-    let place = share.clamp(0.0, 1.0) * last as f64;
-    let (low, high) = (place.floor() as usize, place.ceil() as usize);
-    Some(sorted[low] + (place - low as f64) * (sorted[high] - sorted[low]))
+    quantile_of(&sorted, share)
 }
 
 /// The middle value; none without values.

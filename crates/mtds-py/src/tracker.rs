@@ -9,9 +9,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// A sequence that is followed, one observation at a time.
 #[pyclass(frozen, module = "pymtds._core")]
-pub(crate) struct Tracker(Mutex<Followed>);
+pub(crate) struct Tracker(Mutex<Tracked>);
 
-struct Followed {
+struct Tracked {
     tracker: ModelTracker,
     /// Whether inputs do not change within the sequence, and need not be said for the future.
     is_held: bool,
@@ -24,13 +24,13 @@ type Forecast<'py> = (Array<'py>, Array<'py>, Vec<Array<'py>>);
 
 impl Tracker {
     pub(crate) fn new(tracker: ModelTracker, is_held: bool) -> Self {
-        Self(Mutex::new(Followed { tracker, is_held, inputs: vec![] }))
+        Self(Mutex::new(Tracked { tracker, is_held, inputs: vec![] }))
     }
 
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        ask: impl FnOnce(&mut Followed) -> Result<T> + Send,
+        ask: impl FnOnce(&mut Tracked) -> Result<T> + Send,
     ) -> PyResult<T> {
         work::quick(py, || ask(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -51,12 +51,12 @@ impl Tracker {
         if inputs.as_ref().is_some_and(|inputs| inputs.n_time() != outputs.n_time()) {
             return Err(data_error("expected as many rows of inputs as of outputs".into()));
         }
-        self.with(py, |followed| {
+        self.with(py, |tracked| {
             let mut updates = 0;
             for (t, row) in outputs.rows().enumerate() {
                 let inputs = inputs.as_ref().map_or(&[][..], |inputs| inputs.row(t));
-                updates += usize::from(followed.tracker.observe(row, inputs)?);
-                followed.inputs = inputs.to_vec();
+                updates += usize::from(tracked.tracker.observe(row, inputs)?);
+                tracked.inputs = inputs.to_vec();
             }
             Ok(updates)
         })
@@ -64,7 +64,7 @@ impl Tracker {
 
     /// Mean and standard deviation of the code; nothing before the first update.
     fn code(&self, py: Python<'_>) -> PyResult<Option<(Vec<f64>, Vec<f64>)>> {
-        self.with(py, |Followed { tracker, .. }| {
+        self.with(py, |Tracked { tracker, .. }| {
             let k = tracker.systems().trackers()[0].model().d_code();
             let posterior = tracker.posterior();
             Ok(posterior.map(|posterior| (posterior.mean()[..k].to_vec(), posterior.std_dev()[..k].to_vec())))
@@ -73,7 +73,7 @@ impl Tracker {
 
     /// log p of all that was observed, in the units of the data.
     fn log_evidence(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        self.with(py, |Followed { tracker, .. }| Ok(tracker.log_evidence()))
+        self.with(py, |Tracked { tracker, .. }| Ok(tracker.log_evidence()))
     }
 
     /// The steps after the last one that was observed; inputs that do not change go on by themselves.
@@ -86,15 +86,15 @@ impl Tracker {
         inputs: Option<Array<'py>>,
     ) -> PyResult<Forecast<'py>> {
         let inputs = inputs.map(|inputs| signal(&inputs, "inputs")).transpose()?;
-        let (shape, mean, std_dev, quantiles) = self.with(py, |followed| {
+        let (shape, mean, std_dev, quantiles) = self.with(py, |tracked| {
             let inputs = match inputs {
-                None if followed.is_held && !followed.inputs.is_empty() => {
-                    let values = followed.inputs.repeat(horizon);
-                    Some(Signal::new(horizon, followed.inputs.len(), values)?)
+                None if tracked.is_held && !tracked.inputs.is_empty() => {
+                    let values = tracked.inputs.repeat(horizon);
+                    Some(Signal::new(horizon, tracked.inputs.len(), values)?)
                 }
                 given => given,
             };
-            let found = followed.tracker.forecast(horizon, inputs.as_ref())?;
+            let found = tracked.tracker.forecast(horizon, inputs.as_ref())?;
             let std_dev: Vec<f64> = found.variance().into_iter().map(f64::sqrt).collect();
             Ok(([found.n_time(), found.d_obs()], found.mean(), std_dev, found.quantiles(&levels)?))
         })?;
@@ -105,6 +105,6 @@ impl Tracker {
     /// Steps that were observed.
     #[getter]
     fn n_observed(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |Followed { tracker, .. }| Ok(tracker.n_observed_steps()))
+        self.with(py, |Tracked { tracker, .. }| Ok(tracker.n_observed_steps()))
     }
 }

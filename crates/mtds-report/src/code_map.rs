@@ -2,7 +2,7 @@
 
 use crate::chart::{Picture, Point, Scatter, Words};
 use crate::fit::MorphPath;
-use crate::page::Figure;
+use crate::page::{Block, Figure, Page, Section};
 use mtds::{Member, PrincipalAxes, Result};
 use std::collections::BTreeMap;
 
@@ -50,6 +50,25 @@ impl CodeMap {
             }
         };
         Ok(Self { axes, places, names })
+    }
+
+    /// The page of `mtds inspect`: the map of the members of a model of this name, and `settings`, what the model is.
+    pub fn page(&self, name: &str, members: &[Member], settings: Vec<(String, String)>) -> Page {
+        Page {
+            title: "Map of the codes".into(),
+            subtitle: format!("The members of the family that `{name}` was learned from."),
+            facts: vec![],
+            sections: vec![
+                Section::new(
+                    "Where the members lie",
+                    "A code of a few numbers says how a member differs from the others.",
+                )
+                .with(Block::Figure(self.figure(members))),
+                Section::new("What the model is", "Its sizes, and which parts of it the code changes.")
+                    .with(Block::Settings(settings)),
+            ],
+            colophon: format!("Made by mtds {} inspect.", env!("CARGO_PKG_VERSION")),
+        }
     }
 
     /// The picture with what there is to say of it.

@@ -105,16 +105,16 @@ pub mod parts {
         CodeScores, Codes, DeviceName, Gradient, OwnBatch, OwnPull, OwnResult, OwnWeights, Products, Rollout,
         Weights,
     };
-    pub use crate::evaluate::baselines::{BaselineProgress, Learned, OfMembers};
+    pub use crate::evaluate::baselines::{BaselineProgress, BaselineSettings, Learned, OfMembers};
     pub use crate::evaluate::follow::{Following, FollowingEnsemble, Updates};
     pub use crate::family::{ColumnRole, ColumnSummary, Phase};
     pub use crate::front::{Front, FrontStart, InputSkip};
     pub use crate::generator::{Activation, AroundMembers, Block, FeatureMap, Layout, Prior, Skip};
     pub use crate::infer::{
         AdaptiveImportance, Candidate, CarriedState, ChainReport, CodeTarget, Correction, Ensemble,
-        EnsembleTracker, Followed, GaussianMixture, KnownCode, LogTarget, MapLaplace, NoiseBelief, Nuts,
-        Observer, Proposed, SmoothTarget, Start, Tracker, TrackerState, Whole, adaptive_importance,
-        effective_draws, map_laplace, nuts, nuts_observed, split_r_hat,
+        EnsembleTracker, FirstMixture, Followed, GaussianMixture, KnownCode, LogTarget, MapLaplace,
+        NoiseBelief, Nuts, Observer, Proposed, SmoothTarget, Tracker, TrackerState, Whole,
+        adaptive_importance, effective_draws, map_laplace, nuts, nuts_observed, split_r_hat,
     };
     pub use crate::learn::choice::{Beginning, Key, REST, RateRule, Recipe, Topic};
     pub use crate::learn::elbo::LEAST;
@@ -127,12 +127,13 @@ pub mod parts {
         Trainer, TrainingPlan, UsageStatus, Variational, VariationalObjective, VariationalRefine,
     };
     pub use crate::model::{
-        Attribute, Blend, CardScore, Companion, Follower, FollowingModel, Levels, ModelTrackerState,
-        Remembered, SegmentCode, WaysBySeen, Widths,
+        Attribute, Blend, CardScore, Companion, ExpectedStep, Follower, FollowingModel, Levels,
+        ModelTrackerState, Remembered, SegmentCode, WatchRules, Watched, WatchedState, WatchedStep,
+        WaysBySeen, Widths,
     };
     pub use crate::predict::{
         DrawNoise, MAX_DRAWS, Marginal, Misfit, Own, PriorWeight, Remainder, Scores, explained_share,
-        family_mean, last_value, regressed_on_codes,
+        family_mean, last_value, quantile_of, regressed_on_codes,
     };
     pub use crate::random::sobol::ShiftedSobol;
     pub use crate::system::Clock;

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use mtds::parts::Tracker;
 use mtds::parts::{
-    Activation, AdaptiveImportance, CodeTarget, FeatureMap, GaussianMixture, Group, Lds, NoiseBelief, Start,
-    adaptive_importance,
+    Activation, AdaptiveImportance, CodeTarget, FeatureMap, FirstMixture, GaussianMixture, Group, Lds,
+    NoiseBelief, adaptive_importance,
 };
 use mtds::random::{Random, stream};
 use mtds::{Architecture, Online, Posterior, Scaling, Signal, System};
@@ -80,7 +80,7 @@ impl Adais {
     ) -> mtds::Result<Posterior> {
         let group = Group::single(&outputs.slice(0..t), Some(&impulse(t)), 1)?;
         let target = CodeTarget::new(&self.model, self.model.parameters(), &self.prior, group, None);
-        let start = previous.map_or(Start::Prior(&self.prior), Start::Previous);
+        let start = previous.map_or(FirstMixture::Prior(&self.prior), FirstMixture::Previous);
         let random = &mut self.random;
         adaptive_importance(&self.settings, &target, start, random)
     }

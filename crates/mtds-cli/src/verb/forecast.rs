@@ -4,7 +4,7 @@ use super::delivery::{Content, Delivery, append};
 use super::model::model_at;
 use super::observed;
 use crate::interrupt::Interrupt;
-use crate::options::{Common, MethodName, Source, Where};
+use crate::options::{Common, MethodName, ModelAndData, Where};
 use crate::progress::{Progress, Stage};
 use crate::usage::{UsageError, check_folder, count, level, result_file, rising};
 use anyhow::{Result, bail};
@@ -29,13 +29,9 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model; `starter` is the one of walks that comes with the program
-    #[arg(value_name = "MODEL")]
-    pub model: PathBuf,
-
-    /// What is observed; last rows with inputs and no outputs are the future.
+    /// The model, and what is observed; last rows with inputs and no outputs are the future.
     #[command(flatten)]
-    pub source: Source,
+    pub of: ModelAndData,
 
     /// File for the forecasts: CSV, Parquet or JSON lines, by its ending [default: CSV on stdout]
     #[arg(short, long, value_name = "FILE", value_parser = result_file())]
@@ -74,10 +70,10 @@ impl Arguments {
     /// A model or data that cannot be read, or do not fit each other; inputs of the future that are not there; a file
     /// that cannot be written; an interrupt.
     pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
-        self.source.check()?;
+        self.of.source.check()?;
         check_folder("--out", self.out.as_deref())?;
-        let (model, device) = self.place.place(model_at(&self.model, &self.common)?)?;
-        let read = observed::read(&self.source, &model, &self.common)?;
+        let (model, device) = self.place.place(model_at(&self.of.model, &self.common)?)?;
+        let read = observed::read(&self.of.source, &model, &self.common)?;
         let steps = self.all_steps(&read, &model)?;
         let levels = rising(self.quantiles.clone());
         let (table, outside) = self.forecasts(interrupt, &model, (&read, &steps), &levels)?;
@@ -86,7 +82,7 @@ impl Arguments {
         let n_seq = steps.iter().filter(|steps| !steps.is_empty()).count();
         let line = format!("forecasts of {n_seq} sequences, {} rows", table.n_rows());
         let facts = [
-            ("model", json!(self.model)),
+            ("model", json!(self.of.model)),
             ("n_seq", json!(n_seq)),
             ("seen", json!(self.seen)),
             ("horizon", json!(self.horizon)),
@@ -128,7 +124,7 @@ impl Arguments {
             bail!(
                 "{}: sequence `{}`: expected {} for {horizon} step(s) after {seen} seen, found {ahead}\n  try: rows at the \
                  end with inputs and empty outputs, {shorter}or --seen with fewer steps",
-                self.source.data.display(),
+                self.of.source.data.display(),
                 sequence.id(),
                 model.columns.inputs.join(", "),
             );

@@ -4,7 +4,7 @@ use super::delivery::{Content, Delivery, append};
 use super::model::model_at;
 use super::observed;
 use crate::interrupt::Interrupt;
-use crate::options::{Common, MethodName, Source, Where};
+use crate::options::{Common, MethodName, ModelAndData, Where};
 use crate::progress::{Progress, Stage};
 use crate::usage::{UsageError, check_folder, count, result_file};
 use anyhow::Result;
@@ -33,13 +33,9 @@ const DRAWS: usize = 1000;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model; `starter` is the one of walks that comes with the program
-    #[arg(value_name = "MODEL")]
-    pub model: PathBuf,
-
-    /// What is observed.
+    /// The model, and what is observed.
     #[command(flatten)]
-    pub source: Source,
+    pub of: ModelAndData,
 
     /// File for the summary: CSV, Parquet or JSON lines, by its ending [default: CSV on stdout]
     #[arg(short, long, value_name = "FILE", value_parser = result_file())]
@@ -77,8 +73,8 @@ impl Arguments {
     /// A model or data that cannot be read, or do not fit each other; a file that cannot be written; an interrupt.
     pub fn run(&self, interrupt: &Interrupt, stdout: &mut dyn Write) -> Result<()> {
         self.check()?;
-        let (model, device) = self.place.place(model_at(&self.model, &self.common)?)?;
-        let read = observed::read(&self.source, &model, &self.common)?;
+        let (model, device) = self.place.place(model_at(&self.of.model, &self.common)?)?;
+        let read = observed::read(&self.of.source, &model, &self.common)?;
         let (table, outside) = self.infer_all(interrupt, (&model, self.method.of(&model)?), &read)?;
         observed::say_outside(&self.common, &outside);
         self.common.say_trouble(&device);
@@ -87,7 +83,7 @@ impl Arguments {
         let line = format!("{} sequences: {said}", table.n_rows());
         let method = self.method.to_possible_value().map(|value| value.get_name().to_owned());
         let facts = [
-            ("model", json!(self.model)),
+            ("model", json!(self.of.model)),
             ("method", json!(method)),
             ("n_seq", json!(table.n_rows())),
             ("statuses", json!(counts)),
@@ -105,7 +101,7 @@ impl Arguments {
             let problem = "expected another file than for the summary";
             return Err(UsageError::new("--draws", problem, "draws.csv"));
         }
-        self.source.check()
+        self.of.source.check()
     }
 
     /// Infers all sequences, batch by batch; draws are written as they come. Also those that are far outside of what the family does.

@@ -2,7 +2,7 @@
 
 use super::model::model_at;
 use super::observed;
-use crate::options::{Common, Source};
+use crate::options::{Common, ModelAndData};
 use crate::progress::{Progress, Stage};
 use crate::usage::{Refusal, file, rising, within};
 use anyhow::{Result, anyhow};
@@ -30,13 +30,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model; `starter` is the one of walks that comes with the program
-    #[arg(value_name = "MODEL")]
-    pub model: PathBuf,
-
-    /// Sequences to judge the model by.
+    /// The model, and sequences to judge it by.
     #[command(flatten)]
-    pub source: Source,
+    pub of: ModelAndData,
 
     /// File for the page
     #[arg(short, long, value_name = "FILE", default_value = "report.html", value_parser = file(page_file))]
@@ -69,12 +65,12 @@ impl Arguments {
     /// # Errors
     /// A model or data that cannot be read, or do not fit each other; a file that cannot be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
-        self.source.check()?;
-        let model = model_at(&self.model, &self.common)?;
-        let family = observed::read(&self.source, &model, &self.common)?.family;
+        self.of.source.check()?;
+        let model = model_at(&self.of.model, &self.common)?;
+        let family = observed::read(&self.of.source, &model, &self.common)?.family;
         let asked = Questions {
-            model: &name(&self.model),
-            family: &name(&self.source.data),
+            model: &name(&self.of.model),
+            family: &name(&self.of.source.data),
             seen: &rising(self.seen.clone()),
             shown: self.shown,
             seed: self.common.seed(),
@@ -98,7 +94,7 @@ impl Arguments {
     /// Commands that go further.
     fn next(&self, first: Option<Seen>) -> Vec<(String, String)> {
         let seen = if let Some(Seen::Steps(steps)) = first { steps } else { 1 };
-        let (model, data) = (self.model.display(), self.source.data.display());
+        let (model, data) = (self.of.model.display(), self.of.source.data.display());
         [
             (format!("mtds forecast {model} {data} --seen {seen}"), "means and quantiles of what follows"),
             (format!("mtds watch {model}"), "a JSON line per observation in, posterior and forecast out"),
@@ -113,7 +109,7 @@ impl Arguments {
             "verb": "report",
             "version": env!("CARGO_PKG_VERSION"),
             "seed": self.common.seed(),
-            "model": self.model,
+            "model": self.of.model,
             "judged": report.judged,
             "rows": report.scores,
             "coverage": report.coverage,

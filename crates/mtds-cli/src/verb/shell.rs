@@ -1,6 +1,6 @@
 //! `mtds completions` and `mtds man`: from the same definitions as the help.
 
-use crate::command::command;
+use crate::command::whole;
 use crate::output::{print, write_whole};
 use anyhow::{Context, Result};
 use clap::{Args, Command};
@@ -48,7 +48,7 @@ impl Completions {
     /// A `stdout` that takes no more.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         let mut text = vec![];
-        clap_complete::generate(self.shell, &mut command(), "mtds", &mut text);
+        clap_complete::generate(self.shell, &mut whole(), "mtds", &mut text);
         print(stdout, &String::from_utf8_lossy(&text))
     }
 }
@@ -60,7 +60,7 @@ impl Man {
     /// A folder that cannot be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
         let mut written = String::new();
-        let mut whole = command();
+        let mut whole = whole();
         whole.build();
         for command in pages(&whole) {
             let manual = clap_mangen::Man::new(command);

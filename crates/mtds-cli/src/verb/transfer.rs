@@ -5,7 +5,7 @@ use super::made_up::{self, SequenceInputs};
 use super::model::model_at;
 use super::motion::{Beginnings, code_of};
 use super::{known, observed};
-use crate::options::{Common, Source};
+use crate::options::{Common, ModelAndData};
 use crate::usage::{UsageError, family_file};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -29,13 +29,9 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model; `starter` is the one of walks that comes with the program
-    #[arg(value_name = "MODEL")]
-    pub model: PathBuf,
-
-    /// The sequence whose inputs are taken is in this file, and the style may be.
+    /// The model, and a file: the sequence whose inputs are taken is in it, and the style may be.
     #[command(flatten)]
-    pub source: Source,
+    pub of: ModelAndData,
 
     /// Id of the sequence in DATA whose inputs are taken
     #[arg(long, value_name = "ID")]
@@ -61,13 +57,13 @@ impl Arguments {
     /// # Errors
     /// A model without inputs; a model or data that cannot be read; ids that neither knows; a file that cannot be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
-        self.source.check()?;
-        let model = model_at(&self.model, &self.common)?;
+        self.of.source.check()?;
+        let model = model_at(&self.of.model, &self.common)?;
         if model.columns.inputs.is_empty() {
             let problem = "the model has no inputs, so that a sequence is all style";
             return Err(UsageError::new("--content", problem, "mtds generate MODEL --like ID").into());
         }
-        let read = observed::read(&self.source, &model, &self.common)?;
+        let read = observed::read(&self.of.source, &model, &self.common)?;
         let i = self.find("--content", &self.content, &read.family)?;
         let inputs = observed::inputs_of(&read.family, &model, i).context("the family has inputs")?;
         let code = self.code(&model, &read.family)?;
@@ -75,14 +71,14 @@ impl Arguments {
         let id = format!("{} as {}", self.content, self.style);
         let mut beginnings = Beginnings::default();
         if MotionModel::of(&model).is_ok() {
-            beginnings.push_of(&id, Some(&self.source.data), &self.content)?;
+            beginnings.push_of(&id, Some(&self.of.source.data), &self.content)?;
         }
         let inputs = SequenceInputs::of_family(&read, i, inputs);
         let (family, time) = made_up::family(vec![(id, outputs, inputs)], &model)?;
         let sequence = family.sequence(0);
         let line = format!("`{}`, {} steps", sequence.id(), sequence.n_time());
         let facts = [
-            ("model", json!(self.model)),
+            ("model", json!(self.of.model)),
             ("content", json!(self.content)),
             ("style", json!(self.style)),
             ("code", json!(code)),
@@ -94,7 +90,7 @@ impl Arguments {
 
     fn find(&self, option: &'static str, id: &str, family: &Family) -> Result<usize, UsageError> {
         let ids: Vec<&str> = family.sequences().iter().map(|sequence| sequence.id()).collect();
-        known::find(option, id, &ids, &self.source.data)
+        known::find(option, id, &ids, &self.of.source.data)
     }
 
     /// The code of the style that the model knows, or else the posterior mean of it by the outputs in the data.
@@ -104,7 +100,7 @@ impl Arguments {
         }
         let is_in_data = family.sequences().iter().any(|sequence| sequence.id() == self.style);
         if !is_in_data && MotionModel::of(model).is_ok() {
-            return code_of(("--style", &self.style), (model, &self.source.data), &self.common);
+            return code_of(("--style", &self.style), (model, &self.of.source.data), &self.common);
         }
         let i = self.find("--style", &self.style, family)?;
         let seen = (family.sequence(i).outputs(), observed::inputs_of(family, model, i));

@@ -5,6 +5,7 @@ mod family;
 mod json_lines;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod scores;
 mod stream;
 mod table;
 
@@ -15,6 +16,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 pub use family::{family_table, write_family};
+pub use scores::score_table;
 pub use stream::TableWriter;
 pub use table::{Column, Table};
 

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use mtds::evaluate::Estimate;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellResult, Errors, Found, StartRecord, Task};
@@ -167,10 +168,7 @@ fn note(known: &mut Known, starts: &[StartRecord], errors: &Errors, k: usize) {
 
 fn rows_of((kind, at, method): &(Kind, usize, String), known: &Known) -> Vec<Row> {
     let row = |style: Option<String>, values: &[f64], n_starts: usize, n_repetitions: usize| {
-        let rmse = mean(values.iter().copied())?;
-        let n = values.len() as f64;
-        let squares: f64 = values.iter().map(|value| (value - rmse).powi(2)).sum();
-        let std_error = (values.len() > 1).then(|| (squares / ((n - 1.0) * n)).sqrt());
+        let Estimate { mean: rmse, std_error, .. } = Estimate::of(values)?;
         let (experiment, method, at) = (*kind, method.clone(), *at);
         Some(Row { experiment, method, at, style, rmse, std_error, n_starts, n_repetitions })
     };

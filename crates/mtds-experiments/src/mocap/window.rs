@@ -1,5 +1,6 @@
 //! Forecasts from given starts, and their errors.
 
+use mtds::evaluate::Estimate;
 use mtds::{Result, Signal};
 
 use super::cell::{Errors, StartRecord};
@@ -95,8 +96,7 @@ pub fn errors(
 
 /// The mean of some numbers, if there are any.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (n, sum) = values.fold((0usize, 0.0), |(n, sum), value| (n + 1, sum + value));
-    (n > 0).then(|| sum / n as f64)
+    Some(Estimate::of(&values.collect::<Vec<_>>())?.mean)
 }
 
 #[cfg(test)]

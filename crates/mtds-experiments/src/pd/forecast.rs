@@ -1,9 +1,7 @@
 //! Forecasts of held-out patients after a few steps, beside those that know less, and one that knows everything.
 
-use mtds::evaluate::{
-    Baseline, BaselineSettings, Forecaster, Origin, Origins, ScoreRow, evaluate, from_each_origin,
-};
-use mtds::parts::{Codes, DrawNoise, Following, Proposed, Updates};
+use mtds::evaluate::{Baseline, Forecaster, Origin, Origins, ScoreRow, evaluate, from_each_origin};
+use mtds::parts::{BaselineSettings, Codes, DrawNoise, Following, Proposed, Updates};
 use mtds::random::{Stream, stream};
 use mtds::{Control, Family, Forecast, Result, System};
 
@@ -47,8 +45,9 @@ pub(super) fn reference_scores(
     patients: &Patients,
 ) -> Result<Vec<ScoreRow>> {
     let last = Baseline::LastValue;
-    let unused = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed: settings.seed };
-    let last_value = last.learn(pooled, Some(&patients.training), &unused, &mut |_| Control::Continue)?;
+    let origins = Origins::after(&settings.seen);
+    let asked = BaselineSettings::of((&origins, &patients.test), settings.seed);
+    let last_value = last.learn(pooled, Some(&patients.training), &asked, &mut |_| Control::Continue)?;
     let for_all = from_each_origin(|family, i, origin| pooled_forecast(pooled, family, i, origin));
     let truth = from_each_origin(|family, i, Origin { seen, .. }| {
         let doses = family.inputs_of(i).map_or(&[][..], |doses| doses.values());

@@ -4,8 +4,10 @@
 //! bytes ─ bvh::read ─ skeleton::map ─ (legs to one length) ─ signal::prepare ─ Features::of_track
 //! ```
 
+mod findings;
 mod trap;
 
+pub use findings::{Failure, Findings, Found, Take, Takes};
 pub use trap::Trap;
 
 use crate::bvh::{Reading, read};
@@ -83,6 +85,12 @@ impl Clip {
 }
 
 impl Clip {
+    /// Time of a stride, where there is a gait.
+    #[must_use]
+    pub fn stride_secs(&self) -> Option<f64> {
+        self.features.phase.stride_frames.map(|frames| frames / self.track.fps)
+    }
+
     /// Features of its mirror image: a clip more to learn from, in the same style.
     ///
     /// # Errors

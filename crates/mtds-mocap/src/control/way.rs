@@ -5,6 +5,8 @@
 //! x,z[,t]                        a table of points in metres; with times in seconds, or at one speed
 //! ```
 
+use csv::{ReaderBuilder, StringRecord, Trim};
+
 use crate::frame::{Placement, wrapped};
 use crate::{Error, Result};
 
@@ -72,33 +74,34 @@ impl Way {
             "give a line `x,z` or `t,x,z` and below it one line of numbers per point, in metres and seconds";
         let wrong =
             |expected: &str, found: String| Error::Unusable { expected: expected.into(), found, hint };
-        let mut lines = text
-            .trim_start_matches('\u{feff}')
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty());
-        let header: Vec<&str> =
-            lines.next().map(|(_, line)| line.split(',').map(str::trim).collect()).unwrap_or_default();
+        let mut table = ReaderBuilder::new()
+            .flexible(true)
+            .trim(Trim::All)
+            .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+        let unreadable = |error: csv::Error| wrong("a table", error.to_string());
+        let header = table.headers().map_err(unreadable)?.clone();
         let column = |name: &str| header.iter().position(|found| found.eq_ignore_ascii_case(name));
         let (Some(x), Some(z)) = (column("x"), column("z")) else {
-            return Err(wrong("a table with the columns x and z", format!("`{}`", header.join(","))));
+            let found = header.iter().collect::<Vec<_>>().join(",");
+            return Err(wrong("a table with the columns x and z", format!("`{found}`")));
         };
         let mut rows: Vec<([f64; 2], f64)> = Vec::new();
-        for (place, line) in lines {
-            let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        for record in table.records() {
+            let record = record.map_err(unreadable)?;
+            if record.iter().all(str::is_empty) && record.len() == 1 {
+                continue;
+            }
+            let line = line_of(text, &record);
             let number = |column: usize| -> Result<f64> {
-                let cell = cells.get(column).copied().unwrap_or("");
+                let cell = record.get(column).unwrap_or("");
                 let number = cell.parse().ok().filter(|number: &f64| number.is_finite());
-                number.ok_or_else(|| {
-                    wrong("a number in every column", format!("`{cell}` in line {}", place + 1))
-                })
+                number.ok_or_else(|| wrong("a number in every column", format!("`{cell}` in line {line}")))
             };
             let time = column("t").map(number).transpose()?;
             if let (Some(time), Some((_, before))) = (time, rows.last())
                 && time <= *before
             {
-                let found = format!("{time} after {before} in line {}", place + 1);
-                return Err(wrong("times that rise", found));
+                return Err(wrong("times that rise", format!("{time} after {before} in line {line}")));
             }
             rows.push(([number(x)?, number(z)?], time.unwrap_or(0.0)));
         }
@@ -164,6 +167,16 @@ impl Way {
     fn leg_lengths(&self) -> impl Iterator<Item = f64> + '_ {
         self.corners.windows(2).map(|pair| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1]))
     }
+}
+
+/// The line of a table, counted from 1, that a record stands in: its place is told from the end of the one before, empty lines included.
+fn line_of(text: &str, record: &StringRecord) -> u64 {
+    let text = text.trim_start_matches('\u{feff}');
+    record.position().map_or(0, |place| {
+        let rest = text.as_bytes().get(place.byte() as usize..).unwrap_or_default();
+        let empty = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
+        place.line() + empty.filter(|byte| **byte == b'\n').count() as u64
+    })
 }
 
 /// Directions of the legs, each by the shorter way from the one before; who stands still faces as before, or as after.
@@ -275,6 +288,8 @@ mod tests {
         assert_eq!(timed.secs(9.0), [0.0, 2.0, 3.0, 4.0]);
         assert_eq!(timed.headings_rad, [0.0, 0.0, FRAC_PI_2], "who stands faces as before");
         assert_eq!(timed.at(1.0, &timed.secs(1.0)), [0.0, 2.0, 0.0]);
+        let quoted = Way::of_table("\"x\",\"z\",\"note\"\n0,0,\"begin, here\"\n\"0\",3,\n").unwrap();
+        assert_eq!(quoted.length(), 3.0);
         // A circle goes on turning and does not jump back by a whole turn.
         let circle: String = (0..30)
             .map(|i| format!("{},{}\n", (0.4 * f64::from(i)).cos(), (0.4 * f64::from(i)).sin()))
@@ -290,6 +305,7 @@ mod tests {
             ("a,b\n1,2\n", "found `a,b`"),
             ("x,z\n1,2\n1,q\n", "`q` in line 3"),
             ("x,z\n1\n", "`` in line 2"),
+            ("\u{feff}x,z\r\n1,2\r\n\r\n \r\n1,q\r\n", "`q` in line 5"),
             ("x,z\n1,2\n1,2\n", "two points"),
             ("t,x,z\n1,0,0\n1,0,1\n", "times that rise"),
         ] {

@@ -6,6 +6,7 @@
 //! ```
 
 use super::scale::{Spacing, is_drawable};
+use mtds::parts::quantile_of;
 
 /// How many interquartile ranges a whisker may reach.
 const WHISKER_REACH: f64 = 1.5;
@@ -52,11 +53,7 @@ impl Sample {
 
     /// The quantile at a share from 0 to 1; `None` without values.
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        let last = self.sorted.len().checked_sub(1)?;
-        let place = share.clamp(0.0, 1.0) * last as f64;
-        let (below, rest) = (place.floor() as usize, place.fract());
-        let (low, high) = (self.sorted[below], self.sorted[(below + 1).min(last)]);
-        Some(low + rest * (high - low))
+        quantile_of(&self.sorted, share)
     }
 
     /// Smallest, middle and largest value; `None` without values.

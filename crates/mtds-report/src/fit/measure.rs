@@ -3,9 +3,7 @@
 use super::{FitReport, MorphPath, panels::panels, residuals, stored};
 use crate::chart::{CoveragePoint, CoverageSeries};
 use crate::code_map::CodeMap;
-use mtds::evaluate::{
-    Baseline, BaselineSettings, Estimate, Evaluated, Forecaster, Origins, SequenceScore, evaluate,
-};
+use mtds::evaluate::{Baseline, Estimate, Evaluated, Origins, Scoring, ScoringProgress, SequenceScore};
 use mtds::parts::Facts;
 use mtds::{Control, Error, Explained, Family, Model, Result};
 
@@ -50,7 +48,22 @@ impl FitReport {
     ) -> Result<Self> {
         let judged = judged(asked.family, &model, family)?;
         let seen = seen(asked.seen, &judged.family)?;
-        let evaluated = evaluate_all(asked.seed, &model, &judged, &seen, progress)?;
+        let scoring = Scoring {
+            model: &model,
+            family: &judged.family,
+            training: judged.training.as_ref(),
+            against: if judged.training.is_some() { &Baseline::USUAL } else { &[] },
+            origins: Origins::after(&seen),
+            network: Scoring::NETWORK,
+            seed: asked.seed,
+        };
+        let mut tell = |heard: &ScoringProgress| {
+            if !heard.is_learning {
+                progress(heard.done as usize, heard.all as usize);
+            }
+            Control::Continue
+        };
+        let scored = scoring.run(&mut tell, &|| Control::Continue)?;
         let explained = match model.fit.as_ref().map_or(&[][..], |fit| &fit.explained) {
             [] => {
                 let codes = residuals::codes(&model, &judged.family, asked.seed)?;
@@ -58,7 +71,8 @@ impl FitReport {
             }
             stored => stored.to_vec(),
         };
-        let ours: Vec<&Evaluated> = evaluated.iter().filter(|one| one.row.method == OURS).collect();
+        let ours = scored.iter().filter(|one| one.baseline.is_none());
+        let ours: Vec<&Evaluated> = ours.map(|one| &one.evaluated).collect();
         let last: Vec<SequenceScore> =
             ours.last().map_or(vec![], |one| one.sequences.iter().map(|(_, score)| score.clone()).collect());
         let map = if model.members.is_empty() { None } else { Some(CodeMap::of(&model.members)?) };
@@ -78,14 +92,11 @@ impl FitReport {
             settings: stored::settings(&model),
             next: vec![],
             judged: judged.words,
-            scores: evaluated.into_iter().map(|one| one.row).collect(),
+            scores: scored.into_iter().map(|one| one.evaluated.row).collect(),
             members: model.members,
         })
     }
 }
-
-/// The name of the model in tables.
-const OURS: &str = "this model";
 
 /// The output of which the code explains most.
 fn most_explained(explained: &[Explained], family: &Family) -> usize {
@@ -135,37 +146,6 @@ fn seen(asked: &[usize], family: &Family) -> Result<Vec<usize>> {
         return Err(Error::Setting { name: "seen".into(), why });
     }
     Ok(seen)
-}
-
-/// The model and what anyone could do, by origin.
-fn evaluate_all(
-    seed: u64,
-    model: &Model,
-    judged: &Judged,
-    seen: &[usize],
-    progress: &mut dyn FnMut(usize, usize),
-) -> Result<Vec<Evaluated>> {
-    let (family, origins) = (&judged.family, Origins::after(seen));
-    let every: Vec<usize> = (0..family.n_seq()).collect();
-    let mut all = vec![];
-    let mut score = |name: &str, forecaster: &dyn Forecaster| -> Result<()> {
-        progress(0, every.len());
-        all.extend(evaluate((name, forecaster), (family, &every), &origins, &mut |done| {
-            progress(done, every.len());
-            Control::Continue
-        })?);
-        Ok(())
-    };
-    score(OURS, &model.following(seed)?)?;
-    for baseline in [Baseline::LastValue, Baseline::FamilyMean] {
-        let Some(training) = &judged.training else { break };
-        let settings = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed };
-        let learned = baseline.learn(&model.system, Some(training), &settings, &mut |_| Control::Continue)?;
-        score(baseline.title(), &learned)?;
-    }
-    let place = |one: &Evaluated| origins.seen.iter().position(|seen| *seen == one.row.seen);
-    all.sort_by_key(place);
-    Ok(all)
 }
 
 /// Share of true values inside central intervals, over sequences.

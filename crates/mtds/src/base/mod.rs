@@ -32,9 +32,9 @@ pub use names::BaseName;
 pub use pd::Pharmacodynamic;
 pub use recurrent::{Gru, OrthogonalRnn, OutputForm, Rnn};
 
-use crate::Result;
 use crate::generator::BlockSpec;
 use crate::kernel::Scalar;
+use crate::{Error, Result};
 
 /// The inputs of a rollout.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,14 @@ pub struct RolloutInputs<'a, S> {
     pub inputs: &'a [S],
     /// Steps at which every input is zero in every lane, so that their product can be skipped.
     pub quiet: &'a [bool],
+}
+
+/// Refuses a base model without a state or outputs; `what` says which kind it is.
+fn check_sizes<B: BaseModel>(base: &B, what: &str) -> Result<()> {
+    match [("d_state", base.d_state()), ("d_obs", base.d_obs())].iter().find(|(_, size)| *size == 0) {
+        Some((name, _)) => Err(Error::setting(*name, format!("found 0; {what} needs at least 1"))),
+        None => Ok(()),
+    }
 }
 
 /// The part of a gradient with respect to inputs that belongs to step `t`; empty where nobody asks for it.

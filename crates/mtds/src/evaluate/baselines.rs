@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecaster, Origin};
+use super::{Forecaster, Origin, Origins};
 use crate::base::Lds;
 use crate::baseline::network::{GruForecaster, GruSettings, HeldOut, WarmUp};
 use crate::baseline::{
     FactorCurves, NearestMembers, OfRounds, PooledLds, PooledSettings, RidgeRegression, SharedProcess,
     SingleTask, Spread, Subspace,
 };
-use crate::family::{Family, SegmentPlan, Signal};
+use crate::family::{Family, SegmentPlan, Sequence, Signal};
 use crate::infer::Observer;
 use crate::learn::{Control, Interpolation, Progress, ScalingRule, Schedule};
 use crate::predict::{Forecast, family_mean, last_value};
@@ -62,6 +62,27 @@ impl Baseline {
 
     /// Those that forecast from what members did, step by step.
     pub const OF_MEMBERS: [Self; 4] = [Self::Nearest, Self::Ridge, Self::Fpca, Self::Gp];
+
+    /// What anyone could do without learning: beside these a forecast is judged where nobody says with what.
+    pub const USUAL: [Self; 2] = [Self::LastValue, Self::FamilyMean];
+
+    /// As a person types it: [`Baseline::title`] as one word.
+    #[must_use]
+    pub fn name(self) -> String {
+        self.title().replace(' ', "-")
+    }
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the names that there are.
+    pub fn named(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| Error::Unknown {
+            kind: "baseline",
+            name: name.to_owned(),
+            known: Self::ALL.map(Self::name).join(", "),
+        })
+    }
 
     /// In tables.
     #[must_use]
@@ -219,6 +240,18 @@ pub struct BaselineSettings {
 }
 
 impl BaselineSettings {
+    /// Units of the recurrent network, and most steps of its learning, unless others are asked for.
+    pub const NETWORK: (usize, u64) = (64, 1500);
+
+    /// For forecasts of this family from these origins.
+    #[must_use]
+    pub fn of((origins, family): (&Origins, &Family), seed: u64) -> Self {
+        let lengths = || family.sequences().iter().map(Sequence::n_time);
+        let seen = || lengths().flat_map(|n_time| origins.seen.iter().map(move |seen| seen.steps_of(n_time)));
+        let seen = (seen().min().unwrap_or(1).max(1), seen().max().unwrap_or(1).max(1));
+        Self { seen, horizon: origins.horizon, network: Self::NETWORK, seed }
+    }
+
     /// An open-loop network whose seeds are as long as what will have been seen.
     fn gru(&self, family: &Family, observer: &mut dyn FnMut(&Progress) -> Control) -> Result<GruForecaster> {
         let (units, steps) = self.network;
@@ -299,8 +332,8 @@ impl OfMembers {
     /// As [`OfMembers::forecast`]; [`Error::Stopped`].
     fn forecast_observed(&self, past: &Signal, n_time: usize, observe: &Observer<'_>) -> Result<Forecast> {
         match self {
-            Self::Nearest(nearest) => nearest.forecast_observed(past, n_time, observe),
-            Self::Ridge(ridge) => ridge.forecast_observed(past, n_time, observe),
+            Self::Nearest(nearest) => nearest.forecast(past, n_time, observe),
+            Self::Ridge(ridge) => ridge.forecast(past, n_time, observe),
             Self::Fpca(factors) => factors.forecast(past, n_time),
             Self::Gp(process) => process.forecast(past, n_time),
         }

@@ -9,6 +9,7 @@
 pub(crate) mod baselines;
 pub(crate) mod follow;
 mod row;
+mod scoring;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,10 +17,12 @@ use std::fmt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub use baselines::{Baseline, BaselineSettings};
-pub(crate) use baselines::{Learned, OfMembers};
+pub use baselines::Baseline;
+pub(crate) use baselines::{BaselineSettings, Learned, OfMembers};
 pub(crate) use follow::{Following, FollowingEnsemble, Updates};
 pub use row::ScoreRow;
+pub(crate) use scoring::OURS;
+pub use scoring::{Scored, Scoring, ScoringProgress};
 
 pub use crate::predict::{CENTRAL_LEVELS, Coverage, Estimate, SequenceScore, score};
 
@@ -40,6 +43,16 @@ pub enum Seen {
     Steps(usize),
     /// This share of its steps, rounded down.
     Share(f64),
+}
+
+impl Seen {
+    /// Steps that are seen of a sequence of this length, or would be if it were long enough.
+    fn steps_of(self, n_time: usize) -> usize {
+        match self {
+            Self::Steps(steps) => steps,
+            Self::Share(share) => (share * n_time as f64) as usize,
+        }
+    }
 }
 
 impl fmt::Display for Seen {
@@ -86,10 +99,7 @@ impl Origins {
     #[must_use]
     pub fn of(&self, n_time: usize) -> Vec<Option<Origin>> {
         let origin = |seen: &Seen| {
-            let seen = match *seen {
-                Seen::Steps(steps) => steps,
-                Seen::Share(share) => (share * n_time as f64) as usize,
-            };
+            let seen = seen.steps_of(n_time);
             let rest = n_time.checked_sub(seen).filter(|rest| *rest > 0)?;
             Some(Origin { seen, n_time: rest.min(self.horizon.unwrap_or(usize::MAX)) })
         };

@@ -113,7 +113,7 @@ pub(super) fn check(fine: bool, name: &str, found: f64, expected: &str) -> Resul
 
 /// Where adaptation begins.
 #[derive(Clone, Copy, Debug)]
-pub enum Start<'a> {
+pub enum FirstMixture<'a> {
     /// The prior: drawn from as it is; k-means on its weighted draws gives the first mixture.
     Prior(&'a GaussianMixture),
     /// The mixture of an earlier posterior, of fewer observations: tilted, then adapted.
@@ -127,7 +127,7 @@ pub enum Start<'a> {
     },
 }
 
-impl Start<'_> {
+impl FirstMixture<'_> {
     fn mixture(&self) -> &GaussianMixture {
         match self {
             Self::Prior(mixture) | Self::Previous(mixture) | Self::Guarded { previous: mixture, .. } => {
@@ -169,7 +169,7 @@ impl Start<'_> {
 pub fn adaptive_importance(
     settings: &AdaptiveImportance,
     target: &dyn LogTarget,
-    start: Start<'_>,
+    start: FirstMixture<'_>,
     random: &mut Random,
 ) -> Result<Posterior> {
     settings.validate()?;
@@ -209,7 +209,7 @@ struct Attempt {
 struct Adaptation<'a> {
     settings: &'a AdaptiveImportance,
     target: &'a dyn LogTarget,
-    start: Start<'a>,
+    start: FirstMixture<'a>,
     retry: usize,
     diagnostics: &'a mut Diagnostics,
 }
@@ -251,7 +251,9 @@ impl Adaptation<'_> {
     ) -> Result<GaussianMixture> {
         let share = self.settings.defensive_share;
         match adapted {
-            None if matches!(self.start, Start::Prior(_) | Start::Previous(_)) => Ok(broad.clone()),
+            None if matches!(self.start, FirstMixture::Prior(_) | FirstMixture::Previous(_)) => {
+                Ok(broad.clone())
+            }
             None => GaussianMixture::average(&[(1.0 - share, broad), (share, defence)]),
             Some(mixture) if share == 0.0 => Ok(mixture.clone()),
             Some(mixture) => GaussianMixture::average(&[(1.0 - share, mixture), (share, defence)]),
@@ -282,8 +284,8 @@ impl Adaptation<'_> {
         random: &mut Random,
     ) -> Result<GaussianMixture> {
         match self.start {
-            Start::Previous(_) | Start::Guarded { .. } => Ok(broad.clone()),
-            Start::Prior(_) => {
+            FirstMixture::Previous(_) | FirstMixture::Guarded { .. } => Ok(broad.clone()),
+            FirstMixture::Prior(_) => {
                 let settings = self.settings;
                 let clusters =
                     Clusters { count: settings.components, iterations: settings.kmeans_iterations };

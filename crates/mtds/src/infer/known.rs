@@ -10,8 +10,8 @@
 //! for its shape alone.
 
 use super::{
-    AdaptiveImportance, CodeTarget, Diagnostics, GaussianMixture, Method, Online, Posterior, Start, Status,
-    adaptive_importance,
+    AdaptiveImportance, CodeTarget, Diagnostics, FirstMixture, GaussianMixture, Method, Online, Posterior,
+    Status, adaptive_importance,
 };
 use crate::Result;
 use crate::family::Signal;
@@ -78,7 +78,7 @@ impl System {
                 retries: 0,
                 ..full.clone()
             };
-            let from = Start::Guarded { previous: &start, prior: &guard };
+            let from = FirstMixture::Guarded { previous: &start, prior: &guard };
             let found = adaptive_importance(&quick, &target, from, random)?.after(&work);
             if is_good(&found) {
                 return Ok(found);
@@ -86,7 +86,7 @@ impl System {
             work = found.diagnostics().clone();
             start = found.mixture().cloned().unwrap_or(start);
         }
-        let from = Start::Guarded { previous: &start, prior: &guard };
+        let from = FirstMixture::Guarded { previous: &start, prior: &guard };
         let full = &AdaptiveImportance { retries: full.retries.min(1), ..full.clone() };
         Ok(adaptive_importance(full, &target, from, random)?.after(&work))
     }

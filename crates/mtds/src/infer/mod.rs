@@ -47,7 +47,7 @@ pub(crate) use drift::Drift;
 pub use ensemble::{Candidate, Ensemble};
 pub use ensemble_tracker::EnsembleTracker;
 pub use followed::{Followed, Whole};
-pub use importance::{AdaptiveImportance, Start, adaptive_importance};
+pub use importance::{AdaptiveImportance, FirstMixture, adaptive_importance};
 pub use known::KnownCode;
 pub(crate) use map::best_climbs;
 pub use map::{MapLaplace, map_laplace};

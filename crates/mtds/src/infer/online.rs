@@ -21,7 +21,7 @@ use super::carried::CarriedState;
 use super::code::{CodeTarget, NoiseBelief};
 use super::drift::{self, Drift};
 use super::missed;
-use super::{AdaptiveImportance, GaussianMixture, Points, Posterior, Start, adaptive_importance};
+use super::{AdaptiveImportance, FirstMixture, GaussianMixture, Points, Posterior, adaptive_importance};
 use crate::base::emission::Group;
 use crate::family::Signal;
 use crate::random::Random;
@@ -282,13 +282,13 @@ impl Tracker {
         let previous = self.posterior.as_ref().and_then(Posterior::mixture);
         let starts = self.settings.mode_starts;
         if starts == 0 {
-            let start = previous.map_or(Start::Prior(prior), Start::Previous);
+            let start = previous.map_or(FirstMixture::Prior(prior), FirstMixture::Previous);
             return adaptive_importance(settings, &target, start, &mut self.random);
         }
         let few = prior.len() <= settings.components;
         let guard = if few { prior.clone() } else { prior.collapsed()? };
-        let guarded = |previous| Start::Guarded { previous, prior: &guard };
-        let start = previous.map_or(Start::Prior(prior), guarded);
+        let guarded = |previous| FirstMixture::Guarded { previous, prior: &guard };
+        let start = previous.map_or(FirstMixture::Prior(prior), guarded);
         let posterior = adaptive_importance(settings, &target, start, &mut self.random)?;
         if state.is_some() {
             return Ok(posterior); // a carried state has no gradient to climb by

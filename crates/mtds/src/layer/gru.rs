@@ -9,7 +9,7 @@
 //! recurrent product runs step by step on packed weights (`kernel/recurrent.rs`).
 
 use super::gru_weights::{GATES, GruWeights, gate_columns};
-use super::{Extent, Gradient, Layer, positive, stacked};
+use super::{Extent, Gradient, Layer, after_start, at_end, positive, stacked};
 use crate::error::Result;
 use crate::generator::Tensor;
 use crate::kernel::packing::add_column_sums;
@@ -107,13 +107,11 @@ impl Layer for Gru {
     }
 
     fn outputs<'a, R: Real>(&self, tape: &'a GruTape<R>) -> PanelsRef<'a, R> {
-        let n_seq = tape.exchange[0].n_rows();
-        tape.states.rows(n_seq, tape.states.n_rows() - n_seq)
+        after_start(&tape.states, tape.exchange[0].n_rows())
     }
 
     fn end<R: Real>(&self, tape: &GruTape<R>) -> Panels<R> {
-        let n_seq = tape.exchange[0].n_rows();
-        tape.states.rows(tape.states.n_rows() - n_seq, n_seq).to_panels()
+        at_end(&tape.states, tape.exchange[0].n_rows())
     }
 
     fn adjoint<R: Real>(

@@ -27,6 +27,16 @@ use crate::error::{Error, Result};
 use crate::generator::Tensor;
 use crate::kernel::{Panels, PanelsRef, Real};
 
+/// Of states of `n_seq` sequences, their start first, those after every step.
+fn after_start<R: Real>(states: &Panels<R>, n_seq: usize) -> PanelsRef<'_, R> {
+    states.rows(n_seq, states.n_rows() - n_seq)
+}
+
+/// Of the same states those after the last step.
+fn at_end<R: Real>(states: &Panels<R>, n_seq: usize) -> Panels<R> {
+    states.rows(states.n_rows() - n_seq, n_seq).to_panels()
+}
+
 /// A layer that maps sequences to sequences, with what its adjoint needs.
 pub trait Layer: Clone + Debug + Send + Sync {
     /// Parameters arranged for the hot loops.

@@ -7,7 +7,7 @@
 //! by step on packed weights (`kernel/recurrent.rs`).
 
 use super::dense::{fill_rows, pack_both};
-use super::{Extent, Gradient, Layer, arranged, expect, positive, stacked};
+use super::{Extent, Gradient, Layer, after_start, arranged, at_end, expect, positive, stacked};
 use crate::error::Result;
 use crate::generator::Tensor;
 use crate::kernel::packing::add_column_sums;
@@ -110,13 +110,11 @@ impl Layer for Rnn {
     }
 
     fn outputs<'a, R: Real>(&self, tape: &'a RnnTape<R>) -> PanelsRef<'a, R> {
-        let n_seq = tape.exchange[0].n_rows();
-        tape.states.rows(n_seq, tape.states.n_rows() - n_seq)
+        after_start(&tape.states, tape.exchange[0].n_rows())
     }
 
     fn end<R: Real>(&self, tape: &RnnTape<R>) -> Panels<R> {
-        let n_seq = tape.exchange[0].n_rows();
-        tape.states.rows(tape.states.n_rows() - n_seq, n_seq).to_panels()
+        at_end(&tape.states, tape.exchange[0].n_rows())
     }
 
     fn adjoint<R: Real>(

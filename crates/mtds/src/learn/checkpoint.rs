@@ -56,14 +56,14 @@ struct TrainerState {
     beta1_product: f64,
     beta2_product: f64,
     checks_without_gain: u64,
-    best: Option<BestRecord>,
+    best: Option<StoredBest>,
     history: History,
     random: Random,
     objective: serde_json::Value,
 }
 
 #[derive(Serialize, Deserialize)]
-struct BestRecord {
+struct StoredBest {
     step: u64,
     bound: f64,
 }
@@ -123,7 +123,7 @@ impl Checkpoint {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (archive, record) = open(bytes)?;
         let best = match &record.best {
-            Some(BestRecord { step, bound }) => {
+            Some(StoredBest { step, bound }) => {
                 Some(Best { step: *step, bound: *bound, parameters: read_array(&archive, BEST_PARAMETERS)? })
             }
             None => None,
@@ -176,7 +176,7 @@ impl Checkpoint {
             beta1_product: self.state.beta1_product,
             beta2_product: self.state.beta2_product,
             checks_without_gain: self.stopping.checks_without_gain,
-            best: self.best().map(|best| BestRecord { step: best.step, bound: best.bound }),
+            best: self.best().map(|best| StoredBest { step: best.step, bound: best.bound }),
             history: self.history.clone(),
             random: self.random.clone(),
             objective: self.objective.clone(),

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::infer::{Inferred, Under};
 use super::{Companion, Follower, FollowingModel, Member, Model, ModelTracker};
-use crate::evaluate::{Evaluated, Origins, evaluate};
+use crate::evaluate::{Evaluated, OURS, Origins, evaluate};
 use crate::family::{Family, Sequence, Signal};
 use crate::infer::{Candidate, Ensemble, Method, Observer, Online};
 use crate::learn::Control;
@@ -178,7 +178,7 @@ impl Model {
         self.check_columns(family)?;
         let every: Vec<usize> = (0..family.n_seq()).collect();
         let following = self.following(self.provenance.seed)?;
-        evaluate(("this model", &following), (family, &every), origins, &mut |_| Control::Continue)
+        evaluate((OURS, &following), (family, &every), origins, &mut |_| Control::Continue)
     }
 
     /// How surprising sequence `i` of a family is: its steps are forecast a few at a time, as many as there are between two

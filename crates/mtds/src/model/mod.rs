@@ -9,6 +9,7 @@ mod columns;
 mod infer;
 mod segment;
 mod tracker;
+mod watched;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,7 @@ pub use columns::{Attribute, DataColumns};
 pub use infer::Inferred;
 pub use segment::SegmentCode;
 pub use tracker::{Follower, FollowingModel, ModelTracker, ModelTrackerState};
+pub use watched::{ExpectedStep, WatchRules, Watched, WatchedState, WatchedStep};
 
 use crate::engine::Device;
 use crate::evaluate::ScoreRow;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::remembered::BlendRecord;
+use super::remembered::StoredBlend;
 use super::{CONFIG_FILE, READABLE_VERSIONS, RESTORE, SCHEMA_VERSION, broken, check, migrate};
 use crate::Result;
 use crate::base::Kinds;
@@ -31,21 +31,21 @@ struct ConfigFile<A> {
     prior: Prior,
     online: Online,
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
-    companions: Vec<CompanionRecord<A>>,
-    #[serde(default, skip_serializing_if = "BlendRecord::is_empty")]
-    blend: BlendRecord,
+    companions: Vec<StoredCompanion<A>>,
+    #[serde(default, skip_serializing_if = "StoredBlend::is_empty")]
+    blend: StoredBlend,
     scores: Vec<CardScore>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usual_misfit: Option<f64>,
     #[serde(deserialize_with = "Option::deserialize")]
     fit: Option<FitRecord>,
-    members: Vec<MemberRecord>,
+    members: Vec<StoredMember>,
 }
 
 /// A system that forecasts beside the first, without its weights.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CompanionRecord<A> {
+struct StoredCompanion<A> {
     base: String,
     architecture: A,
     scaling: Scaling,
@@ -74,7 +74,7 @@ struct StoredArchitecture {
 /// A member without its code.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct MemberRecord {
+pub(super) struct StoredMember {
     pub id: String,
     #[serde(deserialize_with = "Option::deserialize")] // may be null, may not be absent
     pub label: Option<String>,
@@ -87,14 +87,14 @@ pub(super) struct Config {
     pub prior: Prior,
     pub online: Online,
     pub companions: Vec<CompanionConfig>,
-    pub blend: BlendRecord,
+    pub blend: StoredBlend,
     pub columns: DataColumns,
     pub time_step: Option<String>,
     pub provenance: Provenance,
     pub scores: Vec<CardScore>,
     pub usual_misfit: Option<f64>,
     pub fit: Option<FitRecord>,
-    pub members: Vec<MemberRecord>,
+    pub members: Vec<StoredMember>,
 }
 
 /// What the file says of a companion.
@@ -117,7 +117,7 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
 }
 
 fn record(model: &Model) -> ConfigFile<&Architecture> {
-    let member = |member: &Member| MemberRecord { id: member.id.clone(), label: member.label.clone() };
+    let member = |member: &Member| StoredMember { id: member.id.clone(), label: member.label.clone() };
     ConfigFile {
         schema_version: SCHEMA_VERSION,
         base: model.system.base().kind().to_owned(),
@@ -129,7 +129,7 @@ fn record(model: &Model) -> ConfigFile<&Architecture> {
         prior: model.system.prior().clone(),
         online: model.online.clone(),
         companions: model.companions.iter().map(companion).collect(),
-        blend: BlendRecord::of(&model.blend),
+        blend: StoredBlend::of(&model.blend),
         scores: model.scores.clone(),
         usual_misfit: (model.usual_misfit != 1.0).then_some(model.usual_misfit),
         fit: model.fit.clone(),
@@ -137,8 +137,8 @@ fn record(model: &Model) -> ConfigFile<&Architecture> {
     }
 }
 
-fn companion(of: &Companion) -> CompanionRecord<&Architecture> {
-    CompanionRecord {
+fn companion(of: &Companion) -> StoredCompanion<&Architecture> {
+    StoredCompanion {
         base: of.system.base().kind().to_owned(),
         architecture: of.system.spec(),
         scaling: of.system.scaling().clone(),
@@ -167,7 +167,7 @@ pub(super) fn read(bytes: &[u8], kinds: &Kinds) -> Result<Config> {
         scaling: record.scaling,
         prior: record.prior,
         online: record.online,
-        companions: companions.iter().map(CompanionRecord::of).collect(),
+        companions: companions.iter().map(StoredCompanion::of).collect(),
         blend: record.blend,
         scores: record.scores,
         usual_misfit: record.usual_misfit,
@@ -224,13 +224,13 @@ fn present_version(file: Value) -> Result<Value> {
     }
 }
 
-fn read_companion(record: CompanionRecord<Value>, kinds: &Kinds) -> Result<CompanionConfig> {
-    let CompanionRecord { base, architecture, scaling, prior, online, weight } = record;
+fn read_companion(record: StoredCompanion<Value>, kinds: &Kinds) -> Result<CompanionConfig> {
+    let StoredCompanion { base, architecture, scaling, prior, online, weight } = record;
     let architecture = read_architecture(&base, understand(&architecture)?, kinds)?;
     Ok(CompanionConfig { architecture, scaling, prior, online, weight })
 }
 
-impl<'a> CompanionRecord<&'a Architecture> {
+impl<'a> StoredCompanion<&'a Architecture> {
     fn of(companion: &'a CompanionConfig) -> Self {
         Self {
             base: companion.architecture.base.kind().to_owned(),

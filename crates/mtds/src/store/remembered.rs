@@ -23,8 +23,8 @@ const STEPS: &str = "steps";
 /// [`Blend`] without what members did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct BlendRecord {
-    ways: Vec<WayRecord>,
+pub(super) struct StoredBlend {
+    ways: Vec<StoredWay>,
     /// Not in models whose ways always count the same.
     #[serde(default, skip_serializing_if = "is_empty")]
     by_seen: WaysBySeen,
@@ -38,15 +38,15 @@ fn is_empty(by_seen: &WaysBySeen) -> bool {
 /// A way to forecast, and how much it counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WayRecord {
+struct StoredWay {
     way: Baseline,
     weight: f64,
 }
 
-impl BlendRecord {
+impl StoredBlend {
     pub(super) fn of(blend: &Blend) -> Self {
         let ways = blend.remembered.iter().flat_map(|remembered| &remembered.ways);
-        let ways = ways.map(|&(way, weight)| WayRecord { way, weight }).collect();
+        let ways = ways.map(|&(way, weight)| StoredWay { way, weight }).collect();
         let by_seen = blend.remembered.as_ref().map(|remembered| remembered.by_seen.clone());
         Self { ways, by_seen: by_seen.unwrap_or_default(), widths: blend.widths.clone() }
     }

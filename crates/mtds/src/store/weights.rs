@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 
-use super::config::MemberRecord;
+use super::config::StoredMember;
 use super::{CONFIG_FILE, RESTORE, WEIGHTS_FILE, broken};
 use crate::Result;
 use crate::generator::Role;
@@ -181,14 +181,14 @@ fn position(mut flat: usize, shape: &[usize]) -> Vec<usize> {
 /// `records.len()` members asks for them.
 pub(super) fn divide(
     mut arrays: Vec<Vec<f32>>,
-    records: Vec<MemberRecord>,
+    records: Vec<StoredMember>,
     d_code: usize,
 ) -> (Vec<f32>, Vec<Member>) {
     let codes = arrays.split_off(arrays.len() - if records.is_empty() { 0 } else { 2 });
     let code = |which: usize, i: usize| -> Vec<f64> {
         codes[which][i * d_code..(i + 1) * d_code].iter().map(|&x| f64::from(x)).collect()
     };
-    let member = |(i, record): (usize, MemberRecord)| Member {
+    let member = |(i, record): (usize, StoredMember)| Member {
         id: record.id,
         label: record.label,
         code_mean: code(0, i),

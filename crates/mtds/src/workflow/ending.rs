@@ -5,7 +5,7 @@ use super::parts::{Known, Parts};
 use super::{CalibrationRecord, Fit, FitRecord, NewMembersRecord, PriorRecord, Reason};
 use super::{SelectionRow, StructureRow, selection};
 use crate::engine::Device;
-use crate::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Learned, Origins, evaluate};
+use crate::evaluate::{Baseline, BaselineSettings, Evaluated, Forecaster, Learned, OURS, Origins, evaluate};
 use crate::family::{Family, Phase};
 use crate::infer::{Followed, GaussianMixture, Online, Whole};
 use crate::learn::{
@@ -218,7 +218,7 @@ impl Ending<'_> {
         let long_enough = |&i: &usize| family.sequence(i).n_time() >= SHORTEST_JUDGED;
         let judged: Vec<usize> = (0..family.n_seq()).filter(long_enough).collect();
         let judged = evenly(&judged, MOST_JUDGED);
-        let settings = BaselineSettings { seen: (1, 1), horizon: None, network: (1, 1), seed: self.seed };
+        let settings = BaselineSettings::of((&Origins::half(), family), self.seed);
         let mut rivals: Vec<(&str, Learned)> = vec![];
         for rival in self.rivals() {
             let learned = rival.learn(like, Some(&self.parts.training), &settings, &mut |_| {
@@ -231,7 +231,7 @@ impl Ending<'_> {
             }
         }
         let theirs = rivals.iter().map(|(name, rival)| (*name, rival as &dyn Forecaster));
-        let all: Vec<(&str, &dyn Forecaster)> = std::iter::once(("this model", ours)).chain(theirs).collect();
+        let all: Vec<(&str, &dyn Forecaster)> = std::iter::once((OURS, ours)).chain(theirs).collect();
         let (n, n_all) = (judged.len(), all.len());
         let mut found = vec![];
         for (k, method) in all.into_iter().enumerate() {
@@ -244,7 +244,7 @@ impl Ending<'_> {
 
     /// What forecasts are compared with: those that know the family, too, where curves are short enough to learn them in no time.
     fn rivals(&self) -> &'static [Baseline] {
-        if are_short(&self.parts.training) { &RIVALS } else { &RIVALS[..2] }
+        if are_short(&self.parts.training) { &RIVALS } else { &Baseline::USUAL }
     }
 
     /// The model, with all that is known of it.

@@ -7,7 +7,7 @@ use crate::common::{
     LOG_NOISE, draw_member, group, impulse, model, own_inputs, parameters_f64, spec, with_gaps,
 };
 use mtds::parts::{
-    AdaptiveImportance, CodeTarget, MapLaplace, NoiseBelief, Start, adaptive_importance, map_laplace,
+    AdaptiveImportance, CodeTarget, FirstMixture, MapLaplace, NoiseBelief, adaptive_importance, map_laplace,
 };
 use mtds::random::stream;
 use mtds::{Online, Posterior, Signal, System};
@@ -63,7 +63,7 @@ impl Case {
         let sequence = group::<f32>(&self.outputs, &self.inputs);
         let target = CodeTarget::new(&self.model, self.model.parameters(), &prior, sequence, None);
         let settings = AdaptiveImportance::default();
-        adaptive_importance(&settings, &target, Start::Prior(&prior), &mut stream(seed, 2)).unwrap()
+        adaptive_importance(&settings, &target, FirstMixture::Prior(&prior), &mut stream(seed, 2)).unwrap()
     }
 
     fn laplace(&self, seed: u64) -> Posterior {

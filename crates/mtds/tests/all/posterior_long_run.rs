@@ -7,7 +7,9 @@
 
 use crate::common::compare::{deviation, evidence_error, expectation};
 use crate::common::{LOG_NOISE, draw_member, group, impulse, model, own_inputs, spec};
-use mtds::parts::{AdaptiveImportance, CodeTarget, GaussianMixture, LogTarget, Start, adaptive_importance};
+use mtds::parts::{
+    AdaptiveImportance, CodeTarget, FirstMixture, GaussianMixture, LogTarget, adaptive_importance,
+};
 use mtds::random::stream;
 use mtds::{Online, Points, Posterior, Signal, System};
 use rayon::prelude::*;
@@ -33,7 +35,8 @@ fn reference(target: &impl LogTarget, prior: &GaussianMixture, found: &GaussianM
         final_samples: 1_000,
         ..AdaptiveImportance::default()
     };
-    let fitted = adaptive_importance(&settings, target, Start::Previous(found), &mut stream(7, 6)).unwrap();
+    let fitted =
+        adaptive_importance(&settings, target, FirstMixture::Previous(found), &mut stream(7, 6)).unwrap();
     let wide = fitted.mixture().unwrap().tilted(1.5).unwrap();
     let proposal = GaussianMixture::average(&[(0.25, prior), (0.75, &wide)]).unwrap();
     let draws = proposal.sample(REFERENCE_DRAWS, &mut stream(7, 7));

@@ -8,7 +8,6 @@ use clap::Args;
 use mtds_mocap::bvh;
 use mtds_mocap::walker::{Cast, Style, Walk};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -67,7 +66,7 @@ impl Gait {
         let cast = Cast { n_per_style: self.walks, n_frames: self.frames, fps: self.fps, ..Cast::default() };
         let mut walks = cast.walks(self.common.seed())?;
         walks.retain(|walk| is_asked(&walk.style));
-        let mut manifest = "file,style,fps,frames,split\n".to_owned();
+        let mut manifest = vec![["file", "style", "fps", "frames", "split"].map(str::to_owned)];
         for (number, walk) in walks.iter().enumerate() {
             let style = walk.style.name();
             let is_last = (number + 1).is_multiple_of(self.walks);
@@ -75,10 +74,11 @@ impl Gait {
             let file = format!("{style}/{}.bvh", walk.id);
             write_whole(&self.out.join(&file), &bvh::write(&walk.walk.to_bvh()?))?;
             let truth = self.out.join(style).join(format!("{}.truth.csv", walk.id));
-            write_whole(&truth, truth_table(&walk.walk).as_bytes())?;
-            let _ = writeln!(manifest, "{file},{style},{},{},{split}", self.fps, walk.walk.track.n_frames());
+            write_whole(&truth, &csv_bytes(&truth_rows(&walk.walk))?)?;
+            let (fps, frames) = (self.fps.to_string(), walk.walk.track.n_frames().to_string());
+            manifest.push([file, style.to_owned(), fps, frames, split.to_owned()]);
         }
-        write_whole(&self.out.join("manifest.csv"), manifest.as_bytes())?;
+        write_whole(&self.out.join("manifest.csv"), &csv_bytes(&manifest)?)?;
         let gait = |walk: &mtds_mocap::walker::CastWalk| {
             (walk.id.clone(), json!({"style": walk.style.name(), "gait": walk.gait}))
         };
@@ -101,11 +101,17 @@ impl Gait {
 }
 
 /// Contacts of both feet and the phase, a row per frame.
-fn truth_table(walk: &Walk) -> String {
-    let mut text = "frame,left_stands,right_stands,phase_rad\n".to_owned();
-    for (frame, phase) in walk.phase_rad.iter().enumerate() {
-        let [left, right] = [0, 1].map(|foot| u8::from(walk.contacts[foot][frame]));
-        let _ = writeln!(text, "{frame},{left},{right},{phase}");
-    }
-    text
+fn truth_rows(walk: &Walk) -> Vec<[String; 4]> {
+    let mut rows = vec![["frame", "left_stands", "right_stands", "phase_rad"].map(str::to_owned)];
+    rows.extend(walk.phase_rad.iter().enumerate().map(|(frame, phase)| {
+        let [left, right] = [0, 1].map(|foot| u8::from(walk.contacts[foot][frame]).to_string());
+        [frame.to_string(), left, right, phase.to_string()]
+    }));
+    rows
+}
+
+fn csv_bytes<const N: usize>(rows: &[[String; N]]) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(vec![]);
+    rows.iter().try_for_each(|row| writer.write_record(row))?;
+    Ok(writer.into_inner()?)
 }

@@ -1,7 +1,7 @@
 //! What an evaluation says: text for the terminal, tables for files, one JSON document.
 
-use super::{AnomalyRow, Arguments, Compared, Evaluation};
-use mtds::evaluate::{Estimate, ScoreRow, Seen};
+use super::{AnomalyRow, Arguments, Evaluation};
+use mtds::evaluate::{Estimate, ScoreRow, Scored};
 use mtds_data::{Column, Table};
 use mtds_report::scores;
 use mtds_report::text::estimate;
@@ -14,38 +14,6 @@ const NAMED: usize = 10;
 
 /// What the column of differences means.
 const MODEL_LESS: &str = "model less: CRPS of this model less that of the row, over the same sequences; below 0 the model is better\n";
-
-/// The table as a file.
-pub(super) fn score_file(compared: &[Compared]) -> Table {
-    let rows: Vec<&ScoreRow> = compared.iter().map(|compared| &compared.row).collect();
-    let seen = rows.iter().map(|row| match row.seen {
-        Seen::Steps(steps) => steps as f64,
-        Seen::Share(share) => share,
-    });
-    let whole = rows.iter().all(|row| matches!(row.seen, Seen::Steps(_)));
-    let seen = match whole {
-        true => Column::Integer(seen.map(|steps| steps as i64).collect()),
-        false => Column::Number(seen.collect()),
-    };
-    let mut table = Table::new()
-        .with("seen", seen)
-        .with("method", Column::Text(rows.iter().map(|row| row.method.clone()).collect()))
-        .with("n_seq", Column::Integer(rows.iter().map(|row| row.n_seq as i64).collect()));
-    let measures: Vec<_> = rows.iter().map(|row| row.measures()).collect();
-    for k in 0..measures.first().map_or(0, |measures| measures.len()) {
-        let name = measures[0][k].0;
-        let means = measures.iter().map(|row| row[k].1).collect();
-        let std_errors = measures.iter().map(|row| row[k].2.unwrap_or(f64::NAN)).collect();
-        table =
-            table.with(name, Column::Number(means)).with(format!("{name}_se"), Column::Number(std_errors));
-    }
-    let less = |of: fn(Estimate) -> Option<f64>| {
-        compared.iter().map(|compared| compared.model_less.and_then(of).unwrap_or(f64::NAN)).collect()
-    };
-    table
-        .with("model_less_crps", Column::Number(less(|found| Some(found.mean))))
-        .with("model_less_crps_se", Column::Number(less(|found| found.std_error)))
-}
 
 /// Anomaly scores as a file; log scores are per observed value.
 pub(super) fn anomalies(rows: &[AnomalyRow]) -> Table {
@@ -68,16 +36,16 @@ pub(super) fn text(asked: &Arguments, found: &Evaluation) -> String {
 }
 
 /// The table, with differences where there is something to differ from.
-fn score_table(compared: &[Compared]) -> String {
-    let rows: Vec<ScoreRow> = compared.iter().map(|compared| compared.row.clone()).collect();
-    if compared.iter().all(|compared| compared.model_less.is_none()) {
+fn score_table(scored: &[Scored]) -> String {
+    let rows: Vec<ScoreRow> = scored.iter().map(|one| one.evaluated.row.clone()).collect();
+    if scored.iter().all(|one| one.model_less.is_none()) {
         return scores::table(&rows);
     }
-    let cell = |compared: &Compared| {
+    let cell = |one: &Scored| {
         let shown = |found: Estimate| estimate(found.mean, found.std_error.unwrap_or(f64::NAN), 3);
-        compared.model_less.map(shown).unwrap_or_default()
+        one.model_less.map(shown).unwrap_or_default()
     };
-    let less = compared.iter().map(cell).collect();
+    let less = scored.iter().map(cell).collect();
     format!("{}\n{MODEL_LESS}", scores::table_beside(&rows, &[("model less", less)]))
 }
 
@@ -114,18 +82,18 @@ pub(super) fn json(asked: &Arguments, found: &Evaluation) -> Value {
             "score": surprise.score(),
         })
     };
-    let row = |compared: &Compared| {
-        let mut row = json!(compared.row);
-        row["model_less_crps"] = json!(compared.model_less.map(|found| found.mean));
-        row["model_less_crps_se"] = json!(compared.model_less.and_then(|found| found.std_error));
+    let row = |one: &Scored| {
+        let mut row = json!(one.evaluated.row);
+        row["model_less_crps"] = json!(one.model_less.map(|found| found.mean));
+        row["model_less_crps_se"] = json!(one.model_less.and_then(|found| found.std_error));
         row
     };
     let files: Vec<_> = [&asked.out, &asked.anomaly].into_iter().flatten().collect();
     json!({
         "verb": "evaluate",
         "version": env!("CARGO_PKG_VERSION"),
-        "model": asked.model,
-        "data": asked.source.data,
+        "model": asked.of.model,
+        "data": asked.of.source.data,
         "n_seq": found.n_seq,
         "is_training": found.is_training,
         "rows": found.rows.iter().map(row).collect::<Vec<_>>(),

@@ -9,17 +9,15 @@ mod document;
 
 use super::model::model_at;
 use super::observed;
-use crate::options::{Common, Source, Where};
+use crate::options::{Common, ModelAndData, Source, Where};
 use crate::progress::{Progress, Stage};
 use crate::usage::{Refusal, UsageError, rising, table_file, value, within};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use mtds::evaluate::{
-    Baseline, BaselineSettings, Estimate, Evaluated, Forecaster, Origins, ScoreRow, evaluate,
-};
+use mtds::evaluate::{Baseline, Origins, Scored, Scoring};
 use mtds::{Control, Family, Model, Surprise};
-use mtds_data::write_table;
+use mtds_data::{score_table, write_table};
 use rayon::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
@@ -39,20 +37,13 @@ Examples:
 
 /// What is said of NPZ.
 const NOT_NPZ: &str = "a table cannot be written as NPZ";
-/// Baselines unless others are asked for, if there are training sequences.
-const USUAL: [Baseline; 2] = [Baseline::LastValue, Baseline::FamilyMean];
-
 /// What is scored, from where, beside what.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the model; `starter` is the one of walks that comes with the program
-    #[arg(value_name = "MODEL")]
-    pub model: PathBuf,
-
-    /// Sequences to score, with the columns of the fit unless others are named.
+    /// The model, and sequences to score, with the columns of the fit unless others are named.
     #[command(flatten)]
-    pub source: Source,
+    pub of: ModelAndData,
 
     /// Steps after which the rest is forecast, each on its own
     #[arg(long, value_name = "STEPS", value_delimiter = ',', default_value = "10,20,40")]
@@ -68,12 +59,12 @@ pub struct Arguments {
     pub against: Option<Vec<Baseline>>,
 
     /// Units of the recurrent network that `--against gru` learns
-    #[arg(long, value_name = "UNITS", default_value_t = 64)]
+    #[arg(long, value_name = "UNITS", default_value_t = Scoring::NETWORK.0)]
     #[arg(value_parser = within(1_usize.., "1 or more units", "64"))]
     pub gru_units: usize,
 
     /// Most steps that it learns for; it stops earlier when held-out sequences no longer gain
-    #[arg(long, value_name = "STEPS", default_value_t = 1500)]
+    #[arg(long, value_name = "STEPS", default_value_t = Scoring::NETWORK.1)]
     #[arg(value_parser = within(1_u64.., "1 or more steps", "1500"))]
     pub gru_steps: u64,
 
@@ -100,12 +91,9 @@ pub struct Arguments {
 
 /// Reads the name of a baseline, which is its title in tables.
 fn baseline() -> impl TypedValueParser<Value = Baseline> {
-    let name = |baseline: Baseline| baseline.title().replace(' ', "-");
-    let names = Baseline::ALL.map(|baseline| PossibleValue::new(name(baseline)).help(help_of(baseline)));
-    PossibleValuesParser::new(names).map(move |typed| {
-        let mut all = Baseline::ALL.into_iter();
-        all.find(|baseline| name(*baseline) == typed).expect("the parser lets only names of baselines pass")
-    })
+    let names = Baseline::ALL.map(|baseline| PossibleValue::new(baseline.name()).help(help_of(baseline)));
+    PossibleValuesParser::new(names)
+        .map(|typed| Baseline::named(&typed).expect("the parser lets only names of baselines pass"))
 }
 
 fn help_of(baseline: Baseline) -> &'static str {
@@ -129,19 +117,12 @@ fn some_steps(seen: usize) -> Result<usize, Refusal> {
 
 /// What was found.
 struct Evaluation {
-    rows: Vec<Compared>,
+    rows: Vec<Scored>,
     /// Empty unless asked for.
     anomalies: Vec<AnomalyRow>,
     n_seq: usize,
     /// Whether the sequences are those that the model was learned from.
     is_training: bool,
-}
-
-/// The scores of the model or of a baseline.
-struct Compared {
-    row: ScoreRow,
-    /// The model's CRPS less that of this baseline, over the same sequences; `None` for the model itself.
-    model_less: Option<Estimate>,
 }
 
 /// How anomalous a sequence is.
@@ -157,10 +138,10 @@ impl Arguments {
     /// # Errors
     /// A model or data that cannot be used, or do not fit each other; a file that cannot be written.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
-        self.source.check()?;
+        self.of.source.check()?;
         let against = self.baselines()?;
-        let (model, device) = self.place.place(model_at(&self.model, &self.common)?)?;
-        let family = observed::read(&self.source, &model, &self.common)?.family;
+        let (model, device) = self.place.place(model_at(&self.of.model, &self.common)?)?;
+        let family = observed::read(&self.of.source, &model, &self.common)?.family;
         let train = self.training().map(|source| observed::read(&source, &model, &self.common));
         let train = train.transpose()?.map(|read| read.family);
         let is_training = family.fingerprint() == model.provenance.fingerprint;
@@ -178,7 +159,7 @@ impl Arguments {
         self.common.say_trouble(&device);
         let found = Evaluation { rows, anomalies, n_seq: family.n_seq(), is_training };
         if let Some(path) = &self.out {
-            write_table(path, &document::score_file(&found.rows))?;
+            write_table(path, &score_table(&found.rows))?;
         }
         if let Some(path) = &self.anomaly {
             write_table(path, &document::anomalies(&found.anomalies))?;
@@ -188,20 +169,20 @@ impl Arguments {
 
     /// Training sequences of the baselines, in the same columns.
     fn training(&self) -> Option<Source> {
-        self.train.clone().map(|data| Source { data, ..self.source.clone() })
+        self.train.clone().map(|data| Source { data, ..self.of.source.clone() })
     }
 
-    /// What the model is compared with, each once.
+    /// What the model is compared with.
     fn baselines(&self) -> Result<Vec<Baseline>, UsageError> {
         let Some(asked) = &self.against else {
-            return Ok(if self.train.is_some() { USUAL.to_vec() } else { vec![] });
+            return Ok(if self.train.is_some() { Baseline::USUAL.to_vec() } else { vec![] });
         };
         if let Some(name) = asked.iter().find(|name| name.needs_training() && self.train.is_none()) {
             let problem = format!("`{}` learns from training sequences, and none are given", name.title());
             let hint = "--train FILE, the file that the model was fit to";
             return Err(UsageError::new("--against", problem, hint));
         }
-        Ok(Baseline::ALL.into_iter().filter(|name| asked.contains(name)).collect())
+        Ok(asked.clone())
     }
 
     /// The scores of the model and of what it is compared with, by origin.
@@ -209,55 +190,40 @@ impl Arguments {
         &self,
         model: &Model,
         against: &[Baseline],
-        (family, train): (&Family, Option<&Family>),
+        (family, training): (&Family, Option<&Family>),
         progress: &mut Progress,
-    ) -> Result<Vec<Compared>> {
+    ) -> Result<Vec<Scored>> {
         let seen = rising(self.seen.clone());
         let origins = Origins { horizon: self.horizon, ..Origins::after(&seen) };
         if origins.are_beyond(family) {
             bail!("no sequence is longer than {} steps; give fewer with --seen", seen[0]);
         }
-        let every: Vec<usize> = (0..family.n_seq()).collect();
-        let score = |name: &str, forecaster: &dyn Forecaster, progress: &mut Progress| {
-            progress.begin(Stage::Forecasting, every.len() as u64);
-            let found = evaluate((name, forecaster), (family, &every), &origins, &mut |done| {
-                progress.advance(done as u64, None);
+        let (network, seed) = ((self.gru_units, self.gru_steps), self.common.seed());
+        let scoring = Scoring { model, family, training, against, origins, network, seed };
+        let mut at = None;
+        let found = scoring.run(
+            &mut |heard| {
+                let stage = if heard.is_learning { Stage::Learning } else { Stage::Forecasting };
+                if at == Some((heard.baseline, stage)) {
+                    progress.advance(heard.done, heard.bound);
+                    return Control::Continue;
+                }
+                at = Some((heard.baseline, stage));
+                if heard.baseline == Some(Baseline::Single) && heard.is_learning {
+                    self.common.say(
+                        "note: `single` samples a posterior for every sequence and origin; this may take minutes",
+                    );
+                }
+                progress.begin(stage, if heard.is_learning { self.gru_steps } else { heard.all });
                 Control::Continue
-            });
-            progress.end();
-            found
-        };
-        let ours = score("this model", &model.following(self.common.seed())?, progress)?;
-        let own = |evaluated: &Evaluated| Compared { row: evaluated.row.clone(), model_less: None };
-        let mut rows: Vec<Compared> = ours.iter().map(own).collect();
-        for &baseline in against {
-            if baseline == Baseline::Single {
-                self.common.say(
-                    "note: `single` samples a posterior for every sequence and origin; this may take minutes",
-                );
-            }
-            let settings = BaselineSettings {
-                seen: (seen[0], seen[seen.len() - 1]),
-                horizon: self.horizon,
-                network: (self.gru_units, self.gru_steps),
-                seed: self.common.seed(),
-            };
-            progress.begin(Stage::Learning, self.gru_steps);
-            let learned = baseline.learn(&model.system, train, &settings, &mut |step| {
-                progress.advance(step.step, step.bound);
-                Control::Continue
-            });
-            progress.end();
-            let theirs = score(baseline.title(), &learned.context("the baselines")?, progress)?;
-            rows.extend(theirs.into_iter().map(|theirs| {
-                let same = ours.iter().find(|ours| ours.row.seen == theirs.row.seen);
-                Compared { model_less: same.and_then(|ours| ours.crps_less(&theirs)), row: theirs.row }
-            }));
+            },
+            &|| Control::Continue,
+        );
+        progress.end();
+        match at {
+            Some((_, Stage::Learning)) => found.context("the baselines"),
+            _ => Ok(found?),
         }
-        // By origin, the model before what it is compared with.
-        let place = |compared: &Compared| origins.seen.iter().position(|seen| *seen == compared.row.seen);
-        rows.sort_by_key(place);
-        Ok(rows)
     }
 
     /// How anomalous every sequence is, in their order.
@@ -299,9 +265,9 @@ mod tests {
         assert_eq!(asked(&["--against", "single"]).baselines().expect("learns nothing"), [Baseline::Single]);
         assert!(asked(&[]).baselines().expect("none").is_empty());
         let found = asked(&["--train", "t.csv", "--outputs", "a"]);
-        assert_eq!(found.baselines().expect("valid"), USUAL);
+        assert_eq!(found.baselines().expect("valid"), Baseline::USUAL);
         let train = found.training().expect("given");
-        assert_eq!((train.data.to_str(), train.columns()), (Some("t.csv"), found.source.columns()));
+        assert_eq!((train.data.to_str(), train.columns()), (Some("t.csv"), found.of.source.columns()));
     }
 
     #[test]

@@ -30,11 +30,15 @@ use wishes::WishArguments;
 const EXAMPLES: &str = "Examples:
   mtds fit family.csv -o family-model --effort 0.1
       learn the family with a tenth of the usual steps; everything else is chosen from the data
-  mtds fit family.csv -o small-model --code 2 --hidden 16 --start-steps 100 --refine-steps 100
-      codes of length 2 and a small generator, learned briefly
+  mtds fit family.csv -o small-model --code 2 --effort 0.1
+      members differ in two ways; nothing is compared, so that it is soon done
 
-`mtds fit --help-all` shows every option by topic, and the blocks of parameters.
+`mtds fit --help-all` shows every option by topic, with those of the file, this machine and what is printed, and the blocks of parameters.
 ";
+
+/// The options that most people need: what `--help` shows; `--help-all` has the rest.
+pub const USUAL: [&str; 10] =
+    ["out", "config", "resume", "seed", "outputs", "inputs", "base", "code", "effort", "compare"];
 
 /// Longest code that is tried.
 const LONGEST_CODE: usize = 64;
@@ -49,15 +53,15 @@ pub struct Arguments {
     #[command(flatten)]
     pub source: Source,
 
-    /// Directory for the model
+    /// Directory for the model; it must be named
     #[arg(short, long, value_name = "MODEL")]
     pub out: PathBuf,
 
-    /// Settings as TOML, e.g. the fit.toml of a model; options come before it
+    /// Settings as TOML, e.g. the fit.toml of a model; options come before it [default: none]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Go on where an interrupted run stopped, to the same bits
+    /// Go on where an interrupted run stopped, to the same bits [default: begin anew]
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
 
@@ -66,15 +70,15 @@ pub struct Arguments {
     pub force: bool,
 
     /// Try these lengths of the code, e.g. 1..8 or 2,4, and keep the one that sequences kept apart like best
-    #[arg(long, value_name = "LENGTHS", conflicts_with = "code", hide = true, value_parser = value(lengths))]
+    #[arg(long, value_name = "LENGTHS", conflicts_with = "code", value_parser = value(lengths))]
     pub select_code: Option<Lengths>,
 
     /// Write the course of learning as TensorBoard event files
-    #[arg(long, value_name = "DIR", hide = true)]
+    #[arg(long, value_name = "DIR")]
     pub tensorboard: Option<PathBuf>,
 
     /// Seconds from one checkpoint to the next
-    #[arg(long, value_name = "SECONDS", default_value = "120", hide = true, value_parser = value(checkpoint_every))]
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = value(checkpoint_every))]
     pub checkpoint_every: Duration,
 
     /// Settings of learning.

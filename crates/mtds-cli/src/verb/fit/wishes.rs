@@ -40,14 +40,13 @@ impl FromArgMatches for WishArguments {
     }
 }
 
-/// The option of a key; those that few people need are shown by `--help-all`.
+/// The option of a key.
 fn option(key: &'static Key) -> Arg {
     let arg = Arg::new(key.name)
         .long(key.name.replace('_', "-"))
         .value_name(value_name(key))
-        .help(key.about.trim().trim_end_matches('.').to_owned())
+        .help(help(key))
         .help_heading(heading(key.topic))
-        .hide(key.topic != Topic::Usual)
         .allow_negative_numbers(true)
         .action(ArgAction::Set);
     let arg = if key.name == "refine_particles" { arg.visible_alias("draws") } else { arg };
@@ -55,6 +54,11 @@ fn option(key: &'static Key) -> Arg {
         Some(meant) => arg.num_args(0..=1).require_equals(true).default_missing_value(meant),
         None => arg,
     }
+}
+
+fn help(key: &Key) -> String {
+    let default = key.default.map_or(String::new(), |default| format!(" [default: {default}]"));
+    format!("{}{default}", key.about.trim().trim_end_matches('.'))
 }
 
 fn value_name(key: &Key) -> &'static str {

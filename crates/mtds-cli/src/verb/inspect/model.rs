@@ -10,7 +10,6 @@ use mtds_data::directory::write_file_atomic;
 use mtds_data::{Column, Table, write_table};
 use mtds_mocap::starter;
 use mtds_report::code_map::CodeMap;
-use mtds_report::page::{Block, Page, Section};
 use mtds_report::text::{Align, TextTable, percent};
 use mtds_report::{new_members, structures, usage};
 use serde_json::json;
@@ -28,7 +27,11 @@ pub(super) fn inspect(asked: &Arguments, path: &Path, stdout: &mut dyn Write) ->
         let none = || format!("{}: the model keeps no members, so there are no codes", path.display());
         let map = map.as_ref().with_context(none)?;
         match is_page(file) {
-            true => write_file_atomic(file, page(path, &model, map).render().as_bytes())?,
+            true => {
+                let settings = facts(path, &model).into_iter().map(|(name, value)| (name.to_owned(), value));
+                let page = map.page(&path.display().to_string(), &model.members, settings.collect());
+                write_file_atomic(file, page.render().as_bytes())?;
+            }
             false => write_table(file, &codes(&model.members, map))?,
         }
     }
@@ -173,24 +176,4 @@ fn explained_table(rows: &[Explained], d_code: usize) -> String {
         table.push(cells);
     }
     table.render()
-}
-
-fn page(path: &Path, model: &Model, map: &CodeMap) -> Page {
-    let figure = map.figure(&model.members);
-    let settings = facts(path, model).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    Page {
-        title: "Map of the codes".into(),
-        subtitle: format!("The members of the family that `{}` was learned from.", path.display()),
-        facts: vec![],
-        sections: vec![
-            Section::new(
-                "Where the members lie",
-                "A code of a few numbers says how a member differs from the others.",
-            )
-            .with(Block::Figure(figure)),
-            Section::new("What the model is", "Its sizes, and which parts of it the code changes.")
-                .with(Block::Settings(settings)),
-        ],
-        colophon: format!("Made by mtds {} inspect.", env!("CARGO_PKG_VERSION")),
-    }
 }

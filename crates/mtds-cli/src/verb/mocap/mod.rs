@@ -4,9 +4,7 @@ mod check;
 mod clip_file;
 mod export;
 mod manifest;
-mod poses;
 mod prepare;
-mod report;
 mod restyle;
 pub(super) mod side;
 mod take;
@@ -14,8 +12,7 @@ mod take;
 use clap::Subcommand;
 
 pub(super) use manifest::{files_of, read_column, usual_manifest};
-pub(super) use poses::poses;
-pub(super) use take::{Take, check_folder, read_all};
+pub(super) use take::{check_folder, read_all, say_failures};
 
 /// What is done with motions.
 #[derive(Debug, Subcommand)]

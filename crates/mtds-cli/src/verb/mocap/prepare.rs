@@ -1,9 +1,8 @@
 //! `mtds mocap prepare`: all BVH files below a folder become a family, split files, a side file and a report.
 
 use super::manifest::{files_of, read_column, usual_manifest};
-use super::report::{Findings, report_text};
 use super::side::{Side, SideClip, path_beside, path_of_split};
-use super::take::{Failure, Take, Takes, check_folder, read_all, rules};
+use super::take::{check_folder, read_all, rules, say_failures};
 use crate::options::Common;
 use crate::output::write_whole;
 use crate::usage::{family_file, within};
@@ -12,9 +11,10 @@ use clap::Args;
 use mtds::Family;
 use mtds::random::{Stream, stream};
 use mtds_data::{Columns, TimeAxis, write_family};
-use mtds_mocap::clip::ClipSettings;
+use mtds_mocap::clip::{ClipSettings, Failure, Findings, Take, Takes};
 use mtds_mocap::features::{self, FeatureSettings, Features, StyleLeak, style_leak};
 use mtds_mocap::signal::FPS;
+use mtds_report::motion::{findings_table, report_text};
 use mtds_report::text::{Align, TextTable, seconds};
 use serde_json::json;
 use std::borrow::Cow;
@@ -98,7 +98,7 @@ impl Prepare {
         };
         let chosen = files_of(manifest.as_deref(), &self.dataset)?;
         let takes = read_all(&self.folder, chosen.as_ref(), &settings)?;
-        takes.say_failures(&self.common);
+        say_failures(&takes, &self.common);
         let is_learned = |take: &Take| splits.get(&take.file).is_none_or(|split| split == "train");
         let mirrored = takes.takes.iter().filter(|take| !self.no_mirror && is_learned(take));
         let mirrored = mirrored.map(|take| Sample::mirrored(take, &settings)).collect::<Result<Vec<_>>>()?;
@@ -112,7 +112,7 @@ impl Prepare {
         let n_mirrored = samples.len() - takes.takes.len();
         let findings = Findings::of(&takes);
         let report = path_beside(&self.out, "report.md");
-        write_whole(&report, report_text(&self.folder, &takes, &findings).as_bytes())?;
+        write_whole(&report, report_text(&self.folder.display().to_string(), &takes, &findings).as_bytes())?;
         written.extend([path_beside(&self.out, "mocap.json"), report]);
         // Mirror images would tell a classifier what is held out.
         let originals = family.subset(&(0..takes.takes.len()).collect::<Vec<_>>())?;
@@ -247,7 +247,7 @@ impl Prepared {
                 inputs.score, inputs.standard_error, inputs.chance, outputs.score
             );
         }
-        text += &format!("\n{}", self.findings.table());
+        text += &format!("\n{}", findings_table(&self.findings));
         let (n_clips, n_out) = (self.takes.takes.len(), self.takes.failures.len());
         text += &format!("\n{n_clips} files prepared, {n_out} left out, in {}", seconds(self.secs));
         text += &match self.n_mirrored {

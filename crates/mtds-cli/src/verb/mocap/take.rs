@@ -3,47 +3,17 @@
 use crate::options::Common;
 use crate::usage::UsageError;
 use anyhow::{Result, bail};
-use mtds_mocap::clip::{Clip, ClipSettings};
+use mtds_mocap::clip::{ClipSettings, Failure, Take, Takes};
 use mtds_mocap::files::{bvh_files_below, read_clip, read_rules};
 use mtds_mocap::skeleton::Rules;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// A file that became a clip.
-pub(in crate::verb) struct Take {
-    /// Name in the family.
-    pub id: String,
-    /// Path below the folder, with `/`.
-    pub file: String,
-    /// The folder that it lies in.
-    pub style: String,
-    /// The clip.
-    pub clip: Clip,
-}
-
-/// A file that became none.
-pub(in crate::verb) struct Failure {
-    /// Path below the folder.
-    pub file: String,
-    /// Why.
-    pub why: String,
-}
-
-/// What is below a folder.
-pub(in crate::verb) struct Takes {
-    /// Clips in the order of their paths.
-    pub takes: Vec<Take>,
-    /// Files that could not be used.
-    pub failures: Vec<Failure>,
-}
-
-impl Takes {
-    /// Names what is left out, and why.
-    pub(in crate::verb) fn say_failures(&self, common: &Common) {
-        for Failure { why, .. } in &self.failures {
-            common.say(format_args!("left out: {}", mtds_data::shown(why)));
-        }
+/// Names what is left out, and why.
+pub(in crate::verb) fn say_failures(takes: &Takes, common: &Common) {
+    for Failure { why, .. } in &takes.failures {
+        common.say(format_args!("left out: {}", mtds_data::shown(why)));
     }
 }
 

@@ -6,21 +6,19 @@
 //! DIR/index.html       the report page
 //! ```
 
-use super::ScaleName;
 use super::directory::Directory;
-use super::part::{Part, part};
+use super::part::{PAGE, Portion, summary};
 use crate::options::Common;
 use crate::output::{document_text, print, write_whole};
-use crate::usage::{UsageError, check_directory, value};
+use crate::usage::{UsageError, check_directory};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use mtds_experiments::dho::{CellId, CellKind, Experiment, Outcome, Protocol, Recipe, Scale, Settings};
+use mtds_experiments::dho::{CellId, CellKind, Experiment, Protocol, Recipe, Settings};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 const RESULT: &str = "dho.json";
-const PAGE: &str = "index.html";
 
 /// Examples in the help.
 const EXAMPLES: &str = "Examples:
@@ -34,25 +32,13 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Dho {
-    /// How much of the experiment is run
-    #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
-    pub scale: ScaleName,
-
     /// How multi-task systems are learned
     #[arg(long, value_enum, default_value_t = RecipeName::Both)]
     pub recipe: RecipeName,
 
-    /// Directory for the cells, the result and the report page [default: mtds-dho-SCALE]
-    #[arg(short, long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-
-    /// Compute these models alone, e.g. `oracle,pooled` or `mtlds-paper-n0128`; the table takes all that are there
-    #[arg(long, value_name = "MODELS", value_delimiter = ',')]
-    pub only: Vec<String>,
-
-    /// Compute part I of N of the cells, so that N machines can share the work; copy their cells together
-    #[arg(long, value_name = "I/N", value_parser = value(part))]
-    pub cells: Option<Part>,
+    /// What is run of it, and where it is left.
+    #[command(flatten)]
+    pub portion: Portion,
 
     /// What all these verbs have in common.
     #[command(flatten)]
@@ -83,11 +69,7 @@ impl Dho {
 
     /// The directory of cells, result and page.
     fn out(&self) -> PathBuf {
-        let usual = match self.scale {
-            ScaleName::Quick => "mtds-dho-quick",
-            ScaleName::Full => "mtds-dho-full",
-        };
-        self.out.clone().unwrap_or_else(|| usual.into())
+        self.portion.out("dho")
     }
 
     /// The experiment that is meant.
@@ -95,10 +77,7 @@ impl Dho {
     /// # Errors
     /// A model that is no part of it.
     pub fn experiment(&self) -> Result<Experiment, UsageError> {
-        let scale = match self.scale {
-            ScaleName::Quick => Scale::Quick,
-            ScaleName::Full => Scale::Full,
-        };
+        let scale = self.portion.scale.into();
         let settings = Settings::new(scale)
             .map_err(|error| UsageError::new("--scale", error.to_string(), "another scale"))?;
         let protocol = Protocol::new(scale, self.common.seed());
@@ -108,7 +87,9 @@ impl Dho {
             RecipeName::Both => Recipe::ALL.to_vec(),
         };
         let kinds = CellKind::all(&protocol, &recipes);
-        if let Some(unknown) = self.only.iter().find(|word| !kinds.iter().any(|kind| means(word, kind))) {
+        if let Some(unknown) =
+            self.portion.only.iter().find(|word| !kinds.iter().any(|kind| means(word, kind)))
+        {
             let problem = format!("expected models of this experiment, found `{unknown}`");
             let known = kinds.iter().map(CellKind::to_string).collect::<Vec<_>>().join(", ");
             return Err(UsageError::new("--only", problem, known));
@@ -118,11 +99,12 @@ impl Dho {
 
     /// The cells that this run is to leave behind, by kind and repetition.
     fn wanted(&self, experiment: &Experiment) -> Vec<CellId> {
-        let is_asked =
-            |kind: &&CellKind| self.only.is_empty() || self.only.iter().any(|word| means(word, kind));
-        let chosen = experiment.kinds.iter().filter(is_asked);
-        let cells = chosen.flat_map(|kind| kind.cells(&experiment.protocol));
-        self.cells.unwrap_or_default().of(cells)
+        let cells = experiment
+            .kinds
+            .iter()
+            .flat_map(|kind| kind.cells(&experiment.protocol).map(move |cell| (kind, cell)));
+        let asked = self.portion.of(cells, |word, (kind, _)| means(word, kind));
+        asked.into_iter().map(|(_, cell)| cell).collect()
     }
 
     /// [`Dho::run`] of this experiment.
@@ -142,11 +124,13 @@ impl Dho {
         let outcome = experiment
             .run(&self.wanted(experiment), self.common.threads(), &elapsed, &mut directory)
             .map_err(|error| directory.explain(error))?;
+        let counts = (outcome.assembly.missing.len(), outcome.cells.len());
+        let summary = || summary(&out, RESULT, &outcome.summary(), counts);
         let document = document_text(outcome.document()?)?;
         write_whole(&out.join(RESULT), document.as_bytes())?;
         let page = outcome.page(&out.display().to_string())?;
         write_whole(&out.join(PAGE), page.render().as_bytes())?;
-        print(stdout, &if self.common.json { document } else { summary(&out, &outcome) })?;
+        print(stdout, &if self.common.json { document } else { summary() })?;
         if self.common.verbose {
             directory.say(&outcome.timings());
         }
@@ -163,30 +147,15 @@ fn means(word: &str, kind: &CellKind) -> bool {
     word == kind.to_string() || word == kind.model() || (word == "mtlds" && is_mtlds)
 }
 
-/// What is printed: the tables, what is missing, the files.
-fn summary(folder: &Path, outcome: &Outcome<'_>) -> String {
-    let mut out = outcome.summary();
-    let missing = outcome.assembly.missing.len();
-    if missing > 0 {
-        let all = missing + outcome.cells.len();
-        out.push_str(&format!(
-            "\n{missing} of {all} cells are missing; the same command without --only and --cells computes them\n"
-        ));
-    }
-    out.push_str(&format!("\nleft in {}:\n", folder.display()));
-    for (name, meaning) in [(RESULT, "the result"), (PAGE, "the report page")] {
-        out.push_str(&format!("  {name:<10}  {meaning}\n"));
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Arguments;
     use super::*;
     use crate::command::Verb;
     use crate::usage::{refused, typed};
+    use mtds_experiments::Scale;
     use std::collections::BTreeSet;
+    use std::path::Path;
 
     fn asked(words: &[&str]) -> Dho {
         match typed(&[&["reproduce", "dho"], words].concat()) {

@@ -8,10 +8,11 @@ mod pd;
 
 pub use dho::Dho;
 pub use mocap::Mocap;
-pub use part::Part;
+pub use part::{Part, Portion};
 pub use pd::Pd;
 
 use clap::{Subcommand, ValueEnum};
+use std::path::{Path, PathBuf};
 
 /// Which experiment.
 #[derive(Debug, Subcommand)]
@@ -31,6 +32,21 @@ pub enum ScaleName {
     Quick,
     /// The paper's, in hours
     Full,
+}
+
+impl ScaleName {
+    /// Its name, as it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Full => "full",
+        }
+    }
+
+    /// The directory that is asked for, or the usual one of an experiment.
+    fn directory(self, asked: Option<&Path>, experiment: &str) -> PathBuf {
+        asked.map_or_else(|| format!("mtds-{experiment}-{}", self.name()).into(), Path::to_owned)
+    }
 }
 
 impl From<ScaleName> for mtds_experiments::Scale {

@@ -49,11 +49,8 @@ impl Pd {
     /// # Errors
     /// A loss that is not finite; a file that cannot be written; a `stdout` that takes no more.
     pub fn run(&self, stdout: &mut dyn Write) -> Result<()> {
-        let (scale, usual) = match self.scale {
-            ScaleName::Quick => (Scale::Quick, "mtds-pd-quick"),
-            ScaleName::Full => (Scale::Full, "mtds-pd-full"),
-        };
-        let out = self.out.clone().unwrap_or_else(|| usual.into());
+        let scale: Scale = self.scale.into();
+        let out = self.scale.directory(self.out.as_deref(), "pd");
         check_directory("--out", &out)?;
         let settings = Settings::new(scale, self.common.seed());
         let mut progress = Progress::new(self.common.display());

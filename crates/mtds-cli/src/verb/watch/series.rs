@@ -3,69 +3,44 @@
 use super::line::{Observation, Widths};
 use super::{Arguments, FutureName};
 use anyhow::{Result, bail};
-use mtds::parts::{Attribute, Follower, Misfit, ModelTrackerState, TrackerState};
+use mtds::parts::{
+    Attribute, ExpectedStep, Follower, Misfit, ModelTrackerState, TrackerState, WatchRules, Watched,
+    WatchedState, WatchedStep,
+};
 use mtds::random::{Stream, stream};
-use mtds::{Forecast, Model, ModelTracker, Online, Signal};
+use mtds::{Forecast, Model, ModelTracker, Online};
 use mtds_data::{FAR_OUTSIDE, Step, time_step_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::f64::consts::TAU;
 
 /// Most steps that may lie between two lines: each is an update.
 const LONGEST_GAP: f64 = 200.0;
 /// How far the time of a line may be from its step without being told, in steps.
 const SAID: f64 = 0.1;
-/// Share of earlier errors that still counts after another line: about the last twenty lines.
-const KEPT: f64 = 0.95;
 
 /// One sequence.
 struct Series {
-    tracker: ModelTracker,
+    watched: Watched,
     at: Standing,
 }
 
-/// Where a sequence stands in time.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// Where a sequence stands in time, and what was said of it.
+#[derive(Debug, Clone, Default)]
 struct Standing {
     /// The time of the last line.
     time: Option<Value>,
     /// The first time that a line gave, and the number of its step, from 0.
     start: Option<(Value, usize)>,
-    /// Inputs of the last line, all of them.
-    inputs: Vec<f64>,
-    /// Inputs that do not change within the sequence, in order.
-    known: Vec<f64>,
-    /// log p(y_{1:t}) after the last line, where anything fits.
-    log_evidence: Option<f64>,
-    /// What was expected of the next step.
-    expected: Expected,
-    /// Errors of forecasts one step ahead, those of the last lines above all.
-    misfit: Misfit,
     /// Whether it was far outside of what the family does.
     was_outside: bool,
 }
 
-/// What is expected of a step.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expected {
-    /// With these inputs.
-    inputs: Vec<f64>,
-    /// Mean and variance of each output.
-    outputs: Vec<(f64, f64)>,
-}
-
-/// What steps and inputs mean to a model.
+/// What steps and attributes mean to a model.
 struct Rules {
     step: Option<Step>,
-    /// Whether each input is 0 at a step without a line; else it stays as it was.
-    is_pulse: Vec<bool>,
     attributes: Vec<Attribute>,
-    /// For each input whether it comes from an attribute.
-    is_known: Vec<bool>,
-    usual_misfit: f64,
+    inputs: WatchRules,
 }
 
 /// One sequence, as stored.
@@ -73,7 +48,21 @@ struct Rules {
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredSeries {
     tracker: ModelTrackerState,
-    at: Standing,
+    at: StoredStanding,
+}
+
+/// [`Standing`] and [`WatchedState`] in one record.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredStanding {
+    time: Option<Value>,
+    start: Option<(Value, usize)>,
+    inputs: Vec<f64>,
+    known: Vec<f64>,
+    log_evidence: Option<f64>,
+    expected: ExpectedStep,
+    misfit: Misfit,
+    was_outside: bool,
 }
 
 /// All sequences.
@@ -90,18 +79,8 @@ impl AllSeries {
     /// # Errors
     /// Inference settings that do not fit the model.
     pub(super) fn new(model: &Model, online: &Online, seed: u64) -> Result<Self> {
-        let columns = &model.columns;
-        let is_pulse = columns.inputs.iter().map(|input| columns.pulses.contains(input)).collect();
-        let known: Vec<String> = columns.attributes.iter().flat_map(Attribute::inputs).collect();
-        let is_known = columns.inputs.iter().map(|input| known.contains(input)).collect();
-        let attributes = columns.attributes.clone();
-        let rules = Rules {
-            step: time_step_of(model),
-            is_pulse,
-            attributes,
-            is_known,
-            usual_misfit: model.usual_misfit,
-        };
+        let (attributes, inputs) = (model.columns.attributes.clone(), WatchRules::of(model));
+        let rules = Rules { step: time_step_of(model), attributes, inputs };
         Ok(Self { follower: model.follower(online)?, rules, seed, by_name: BTreeMap::new() })
     }
 
@@ -111,19 +90,14 @@ impl AllSeries {
     /// A state that does not fit the model.
     pub(super) fn restore(&mut self, stored: BTreeMap<String, StoredSeries>) -> Result<()> {
         for (name, StoredSeries { tracker, at }) in stored {
-            let tracker = self.follower.restore(tracker)?;
-            self.by_name.insert(name, Series { tracker, at });
+            self.by_name.insert(name, Series::restored(self.follower.restore(tracker)?, at));
         }
         Ok(())
     }
 
     /// As they are to be stored: every line brings an update, before which draws are not asked for.
     pub(super) fn stored(&self) -> BTreeMap<String, StoredSeries> {
-        let one = |(name, series): (&String, &Series)| {
-            let (mut tracker, at) = (series.tracker.state(), series.at.clone());
-            tracker.trackers = tracker.trackers.into_iter().map(TrackerState::without_draws).collect();
-            (name.clone(), StoredSeries { tracker, at })
-        };
+        let one = |(name, series): (&String, &Series)| (name.clone(), series.stored());
         self.by_name.iter().map(one).collect()
     }
 
@@ -134,8 +108,8 @@ impl AllSeries {
     /// Sizes of a line.
     pub(super) fn widths(&self, horizon: usize) -> Widths {
         let system = &self.follower.ensemble().candidates()[0].model;
-        let n_known = self.rules.is_known.iter().filter(|&&is_known| is_known).count();
-        Widths { outputs: system.base().d_obs(), inputs: system.d_input() - n_known, horizon }
+        let inputs = system.d_input() - self.rules.inputs.n_known();
+        Widths { outputs: system.base().d_obs(), inputs, horizon }
     }
 
     /// Takes one step and says what is known then. On an error the sequence is as it was.
@@ -152,8 +126,9 @@ impl AllSeries {
         }
         if is_new {
             let random = stream(self.seed, Stream::Series(fnv(seen.series.as_bytes()) >> 1));
-            let tracker = self.follower.start(random)?;
-            self.by_name.insert(seen.series.clone(), Series { tracker, at: Standing::default() });
+            let series =
+                Series { watched: Watched::new(self.follower.start(random)?), at: Standing::default() };
+            self.by_name.insert(seen.series.clone(), series);
         }
         let Some(series) = self.by_name.get_mut(&seen.series) else { bail!("no such series") };
         let answer = series.observe(seen, asked, &self.rules);
@@ -169,36 +144,39 @@ impl AllSeries {
     /// A sequence that is not followed.
     pub(super) fn end(&mut self, name: &str) -> Result<Value> {
         match self.by_name.remove(name) {
-            Some(series) => Ok(json!({ "n": series.tracker.n_observed_steps(), "ended": true })),
+            Some(series) => Ok(json!({ "n": series.watched.tracker().n_observed_steps(), "ended": true })),
             None => bail!("no line of series `{name}` came before its end"),
         }
     }
 }
 
 impl Series {
+    fn restored(tracker: ModelTracker, stored: StoredStanding) -> Self {
+        let StoredStanding { time, start, inputs, known, log_evidence, expected, misfit, was_outside } =
+            stored;
+        let state = WatchedState { inputs, known, log_evidence, expected, misfit };
+        Self { watched: Watched::restore(tracker, state), at: Standing { time, start, was_outside } }
+    }
+
+    fn stored(&self) -> StoredSeries {
+        let mut tracker = self.watched.tracker().state();
+        tracker.trackers = tracker.trackers.into_iter().map(TrackerState::without_draws).collect();
+        let Standing { time, start, was_outside } = self.at.clone();
+        let WatchedState { inputs, known, log_evidence, expected, misfit } = self.watched.state().clone();
+        let at = StoredStanding { time, start, inputs, known, log_evidence, expected, misfit, was_outside };
+        StoredSeries { tracker, at }
+    }
+
     fn observe(&mut self, seen: &Observation, asked: &Arguments, rules: &Rules) -> Result<Value> {
         self.check_time(seen)?;
-        let (missed, off) = self.at.before(seen, self.tracker.n_observed_steps(), rules.step)?;
-        let known = rules.known(seen, &self.at.known)?;
-        let inputs = rules.all_inputs(&seen.inputs, &known);
-        self.tracker.check(&seen.outputs, &inputs)?;
-        for _ in 0..missed {
-            let between = rules.without_a_line(&self.at.inputs);
-            self.tracker.observe(&vec![f64::NAN; seen.outputs.len()], &between)?;
-        }
-        let is_first = self.tracker.n_observed_steps() == 0;
-        if is_first {
-            self.at.log_evidence = Some(0.0);
-        }
-        // Only then are there draws that a restored tracker has as well.
-        if is_first || missed > 0 {
-            self.expect(inputs.clone())?;
-        }
-        self.tracker.observe(&seen.outputs, &inputs)?;
-        self.judge(seen, &inputs, rules);
-        self.at.take(seen, self.tracker.n_observed_steps() - 1);
-        (self.at.inputs, self.at.known) = (inputs, known);
-        self.expect(rules.next_inputs(seen, &self.at))?;
+        let n = self.watched.tracker().n_observed_steps();
+        let (missed, off) = self.at.before(seen, n, rules.step)?;
+        let known = rules.known(seen, &self.watched.state().known)?;
+        let next = seen.future.as_ref().and_then(|future| future.get(..seen.inputs.len()));
+        let (outputs, changing) = (&seen.outputs[..], &seen.inputs[..]);
+        self.watched
+            .observe(&rules.inputs, WatchedStep { missed, outputs, changing, known: &known, next })?;
+        self.at.take(seen, self.watched.tracker().n_observed_steps() - 1);
         let mut answer = self.posterior();
         self.tell_misfit(seen, asked, &mut answer);
         if missed > 0 {
@@ -223,44 +201,11 @@ impl Series {
         }
     }
 
-    /// Adds what this line says about how far the sequence is from members, once it was taken.
-    ///
-    /// ```text
-    /// Σ_d e_d² = Σ_d (y_d − m_d)² / v_d                                              inputs as they were expected
-    ///          ≈ −2 (log p(y_{1:t}) − log p(y_{1:t−1})) − Σ_d log 2π v_d              others
-    /// ```
-    /// m and v were forecast before the line came: a snapshot keeps no draws to forecast from once its inputs are known.
-    fn judge(&mut self, seen: &Observation, inputs: &[f64], rules: &Rules) {
-        let values = seen.outputs.iter().zip(&self.at.expected.outputs).filter(|(y, _)| !y.is_nan());
-        let n = values.clone().count();
-        let now = self.tracker.log_evidence();
-        let squares = if inputs == self.at.expected.inputs {
-            Some(values.map(|(y, (mean, variance))| (y - mean).powi(2) / variance).sum())
-        } else {
-            let entropy: f64 = values.map(|(_, (_, variance))| (TAU * variance).ln()).sum();
-            let left =
-                |before: f64| now.map_or(f64::INFINITY, |now| (-2.0 * (now - before) - entropy).max(0.0));
-            self.at.log_evidence.map(left)
-        };
-        if let Some(squares) = squares {
-            self.at.misfit = self.at.misfit.then(KEPT, (squares, n), rules.usual_misfit);
-        }
-        self.at.log_evidence = now;
-    }
-
-    /// What is expected of the next step with these inputs.
-    fn expect(&mut self, inputs: Vec<f64>) -> Result<()> {
-        let row = (!inputs.is_empty()).then(|| Signal::new(1, inputs.len(), inputs.clone())).transpose()?;
-        let forecast = self.tracker.forecast(1, row.as_ref())?;
-        let outputs = forecast.mean().into_iter().zip(forecast.variance()).collect();
-        self.at.expected = Expected { inputs, outputs };
-        Ok(())
-    }
-
     /// Says how large errors are, and once on stderr when they become so large that the sequence is no member.
     fn tell_misfit(&mut self, seen: &Observation, asked: &Arguments, answer: &mut Value) {
-        answer["misfit"] = json!(self.at.misfit.size());
-        let is_outside = self.at.misfit.is_far_outside();
+        let misfit = self.watched.state().misfit;
+        answer["misfit"] = json!(misfit.size());
+        let is_outside = misfit.is_far_outside();
         if is_outside {
             answer["far_outside"] = json!(FAR_OUTSIDE);
             if !self.at.was_outside {
@@ -272,13 +217,14 @@ impl Series {
 
     /// What is known of the code.
     fn posterior(&self) -> Value {
-        let Some(posterior) = self.tracker.posterior() else { return json!({}) };
-        let k = self.tracker.systems().trackers()[0].model().d_code();
+        let tracker = self.watched.tracker();
+        let Some(posterior) = tracker.posterior() else { return json!({}) };
+        let k = tracker.systems().trackers()[0].model().d_code();
         let quality = posterior.diagnostics();
         json!({
-            "n": self.tracker.n_observed_steps(),
+            "n": tracker.n_observed_steps(),
             "z": { "mean": &posterior.mean()[..k], "sd": &posterior.std_dev()[..k] },
-            "log_evidence": self.tracker.log_evidence(),
+            "log_evidence": tracker.log_evidence(),
             "ess": quality.ess,
             "status": quality.status,
         })
@@ -286,15 +232,8 @@ impl Series {
 
     fn forecast(&mut self, seen: &Observation, asked: &Arguments, rules: &Rules) -> Result<Value> {
         let (how, changing) = future_inputs(seen, asked);
-        let width = rules.is_known.len();
-        let rows = (0..asked.horizon).flat_map(|t| {
-            let row =
-                changing.as_ref().map_or(&[][..], |all| &all[t * seen.inputs.len()..][..seen.inputs.len()]);
-            rules.all_inputs(row, &self.at.known)
-        });
-        let inputs = (width > 0).then(|| rows.collect::<Vec<f64>>());
-        let inputs = inputs.map(|values| Signal::new(asked.horizon, width, values)).transpose()?;
-        let forecast = self.tracker.forecast(asked.horizon, inputs.as_ref())?;
+        let changing = changing.unwrap_or_default();
+        let forecast = self.watched.forecast(&rules.inputs, asked.horizon, &changing)?;
         described(&forecast, &asked.quantiles, how)
     }
 }
@@ -344,26 +283,6 @@ impl Rules {
                 bail!("`attributes`: others than in the first line; they do not change within a sequence")
             }
         }
-    }
-
-    /// Inputs of a step that has no line, after these.
-    fn without_a_line(&self, inputs: &[f64]) -> Vec<f64> {
-        inputs.iter().zip(&self.is_pulse).map(|(&u, &is_pulse)| if is_pulse { 0.0 } else { u }).collect()
-    }
-
-    /// Inputs of the next step, as far as anybody knows.
-    fn next_inputs(&self, seen: &Observation, at: &Standing) -> Vec<f64> {
-        match seen.future.as_ref().and_then(|future| future.get(..seen.inputs.len())) {
-            Some(next) => self.all_inputs(next, &at.known),
-            None => self.without_a_line(&at.inputs),
-        }
-    }
-
-    /// All inputs of a step, in the order of the model.
-    fn all_inputs(&self, changing: &[f64], known: &[f64]) -> Vec<f64> {
-        let (mut changing, mut known) = (changing.iter(), known.iter());
-        let next = |&is_known: &bool| if is_known { known.next() } else { changing.next() };
-        self.is_known.iter().filter_map(next).copied().collect()
     }
 }
 

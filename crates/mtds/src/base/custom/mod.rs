@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub use dual::Dual;
 
 use super::emission::{Noise, NoiseForm};
-use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient};
+use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient, check_sizes};
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
 use crate::{Error, Result};
@@ -106,11 +106,7 @@ impl<T: Step> BaseModel for Custom<T> {
     }
 
     fn validate(&self) -> Result<()> {
-        for (name, value) in [("d_state", self.d_state()), ("d_obs", self.d_obs())] {
-            if value == 0 {
-                return Err(Error::setting(name, "found 0; a dynamical system needs at least 1"));
-            }
-        }
+        check_sizes(self, "a dynamical system")?;
         let blocks = self.blocks();
         let is_twice = |i: usize| blocks[..i].iter().any(|before| before.name == blocks[i].name);
         match (0..blocks.len()).find(|&i| is_twice(i)) {

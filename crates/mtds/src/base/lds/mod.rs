@@ -15,10 +15,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::emission::{Noise, NoiseForm};
-use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient};
+use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient, check_sizes};
+use crate::Result;
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
-use crate::{Error, Result};
 
 /// How the raw input matrix is bounded, which fixes the arbitrary scale of the state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,12 +150,7 @@ impl BaseModel for Lds {
     }
 
     fn validate(&self) -> Result<()> {
-        for (name, value) in [("d_state", self.d_state), ("d_obs", self.d_obs)] {
-            if value == 0 {
-                return Err(Error::setting(name, "found 0; a linear system needs at least 1"));
-            }
-        }
-        Ok(())
+        check_sizes(self, "a linear system")
     }
 
     #[inline(always)]

@@ -16,10 +16,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::emission::{Noise, NoiseForm};
-use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient};
+use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient, check_sizes};
+use crate::Result;
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
-use crate::{Error, Result};
 
 /// Sizes and noise of a pharmacodynamic model.
 ///
@@ -95,12 +95,7 @@ impl BaseModel for Pharmacodynamic {
     }
 
     fn validate(&self) -> Result<()> {
-        for (name, value) in [("d_state", self.d_state), ("d_obs", self.d_obs)] {
-            if value == 0 {
-                return Err(Error::setting(name, "found 0; a pharmacodynamic model needs at least 1"));
-            }
-        }
-        Ok(())
+        check_sizes(self, "a pharmacodynamic model")
     }
 
     #[inline(always)]

@@ -26,10 +26,10 @@ pub use tanh::{OrthogonalTanh, Tanh};
 pub(super) use products::{add, pull_back_add, sigmoid_slope, split, split_mut};
 
 use super::emission::{Noise, NoiseForm};
-use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient};
+use super::{Base, BaseModel, RolloutInputs, Trace, TraceGradient, check_sizes};
+use crate::Result;
 use crate::generator::{BlockSpec, Role};
 use crate::kernel::Scalar;
-use crate::{Error, Result};
 
 /// x_t = tanh(W x_{t−1} + V u_t + b).
 pub type Rnn = Recurrent<Tanh>;
@@ -211,12 +211,7 @@ impl<C: Cell> BaseModel for Recurrent<C> {
     }
 
     fn validate(&self) -> Result<()> {
-        for (name, value) in [("d_state", self.d_state), ("d_obs", self.d_obs)] {
-            if value == 0 {
-                return Err(Error::setting(name, "found 0; a recurrent network needs at least 1"));
-            }
-        }
-        Ok(())
+        check_sizes(self, "a recurrent network")
     }
 
     #[inline(always)]

@@ -14,10 +14,10 @@ use rayon::prelude::*;
 
 use super::curves::{BySeen, Curves, LEAST_STD, spread_out};
 use super::unless_stopped;
+use crate::Result;
 use crate::family::{Family, Signal};
 use crate::infer::Observer;
 use crate::predict::{DrawNoise, Forecast, Marginal};
-use crate::{Control, Result};
 
 /// Bandwidths, in medians of the distance.
 const BANDWIDTHS: [f64; 6] = [1.6, 0.8, 0.4, 0.2, 0.1, 0.05];
@@ -87,27 +87,14 @@ impl NearestMembers {
         self.curves.n_time
     }
 
-    /// The forecast of the `n_time` steps after `past`, in data units.
+    /// The forecast of the `n_time` steps after `past`, in data units; it ends when `observe` says so.
     ///
     /// # Shapes
     /// `past` (NaN where missing): any number of steps × d_obs.
     ///
     /// # Errors
-    /// Another number of outputs; no steps asked for.
-    pub fn forecast(&self, past: &Signal, n_time: usize) -> Result<Forecast> {
-        self.forecast_observed(past, n_time, &|| Control::Continue)
-    }
-
-    /// [`NearestMembers::forecast`] that ends when `observe` says so.
-    ///
-    /// # Errors
-    /// As [`NearestMembers::forecast`]; [`Error::Stopped`](crate::Error::Stopped).
-    pub(crate) fn forecast_observed(
-        &self,
-        past: &Signal,
-        n_time: usize,
-        observe: &Observer<'_>,
-    ) -> Result<Forecast> {
+    /// Another number of outputs; no steps asked for; [`Error::Stopped`](crate::Error::Stopped).
+    pub fn forecast(&self, past: &Signal, n_time: usize, observe: &Observer<'_>) -> Result<Forecast> {
         let (d, seen, values) = (self.curves.d_obs, past.n_time(), self.curves.past(past)?);
         let origin = self.curves.known(seen);
         let chosen = self.by_seen.get(origin, || self.choose(origin, observe))?;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Sequence;
+use crate::learn::Control;
 
 const NAN: f64 = f64::NAN;
 
@@ -43,12 +44,12 @@ fn a_narrow_kernel_gives_the_future_of_the_nearest_and_a_wide_one_the_mean() {
     let narrow = with_kernel(&rows, 2, Kernel { bandwidth: 1e-9, shift: 0.0 });
     for i in 0..6 {
         let past = Signal::column(vec![rows[i][0] + 0.1, rows[i][1] - 0.1]);
-        let found = narrow.forecast(&past, 5).unwrap();
+        let found = narrow.forecast(&past, 5, &|| Control::Continue).unwrap();
         assert_eq!(found.n_draws(), 1);
         close(&found.mean(), &rows[i][2..]);
     }
     let wide = with_kernel(&rows, 2, Kernel { bandwidth: 1e9, shift: 0.0 });
-    let found = wide.forecast(&Signal::column(vec![40.0, NAN]), 5).unwrap();
+    let found = wide.forecast(&Signal::column(vec![40.0, NAN]), 5, &|| Control::Continue).unwrap();
     let mean = |t: usize| rows.iter().map(|row| row[t]).sum::<f64>() / 6.0;
     close(&found.mean(), &(2..7).map(mean).collect::<Vec<_>>());
 }
@@ -60,7 +61,7 @@ fn futures_are_shifted_by_the_last_difference_that_was_seen() {
     for shift in [0.0, 0.5, 1.0] {
         let nearest = with_kernel(&rows, 3, Kernel { bandwidth: 1e-9, shift });
         let expected: Vec<f64> = rows[4][3..].iter().map(|y| y + 3.0 * shift).collect();
-        close(&nearest.forecast(&past, 4).unwrap().mean(), &expected);
+        close(&nearest.forecast(&past, 4, &|| Control::Continue).unwrap().mean(), &expected);
     }
 }
 
@@ -68,8 +69,14 @@ fn futures_are_shifted_by_the_last_difference_that_was_seen() {
 fn members_that_share_no_step_with_the_past_count_only_where_none_does() {
     let rows = vec![vec![0.0, NAN, 1.0], vec![NAN, 5.0, 9.0], vec![2.0, NAN, 3.0]];
     let nearest = with_kernel(&rows, 2, Kernel { bandwidth: 1e9, shift: 0.0 });
-    close(&nearest.forecast(&Signal::column(vec![0.0, NAN]), 1).unwrap().mean(), &[2.0]);
-    close(&nearest.forecast(&Signal::column(vec![NAN, NAN]), 1).unwrap().mean(), &[13.0 / 3.0]);
+    close(
+        &nearest.forecast(&Signal::column(vec![0.0, NAN]), 1, &|| Control::Continue).unwrap().mean(),
+        &[2.0],
+    );
+    close(
+        &nearest.forecast(&Signal::column(vec![NAN, NAN]), 1, &|| Control::Continue).unwrap().mean(),
+        &[13.0 / 3.0],
+    );
 }
 
 /// Each member forecast by a rival whose family lacks it, brought to the same units; kernel by kernel.
@@ -89,8 +96,9 @@ fn the_trials_are_forecasts_of_families_that_lack_the_member() {
             let look = nearest.look(&curves.members[i][..3], others.clone());
             let trials = nearest.trials(i, &look, 3, kernel);
             let rest: Vec<Vec<f64>> = others.iter().map(|&j| rows[j].clone()).collect();
-            let apart =
-                with_kernel(&rest, 3, kernel).forecast(&Signal::column(rows[i][..3].to_vec()), 5).unwrap();
+            let apart = with_kernel(&rest, 3, kernel)
+                .forecast(&Signal::column(rows[i][..3].to_vec()), 5, &|| Control::Continue)
+                .unwrap();
             let means: Vec<f64> = trials.iter().map(|trial| data(trial.mean)).collect();
             close(&means, &apart.mean());
             let unit = data(1.0) - data(0.0);

@@ -15,11 +15,11 @@ use rayon::prelude::*;
 
 use super::curves::{BySeen, Curves, LEAST_STD, spread_out};
 use super::unless_stopped;
+use crate::Result;
 use crate::algebra::{Matrix, Svd, dot};
 use crate::family::{Family, Signal};
 use crate::infer::Observer;
 use crate::predict::{DrawNoise, Forecast};
-use crate::{Control, Result};
 
 /// Penalties are 10^(k/3), for k from the first to the last.
 const PENALTIES: std::ops::RangeInclusive<i32> = -9..=15;
@@ -88,27 +88,14 @@ impl RidgeRegression {
         self.curves.n_time
     }
 
-    /// The forecast of the `n_time` steps after `past`, in data units.
+    /// The forecast of the `n_time` steps after `past`, in data units; it ends when `observe` says so.
     ///
     /// # Shapes
     /// `past` (NaN where missing): any number of steps × d_obs.
     ///
     /// # Errors
-    /// Another number of outputs; no steps asked for.
-    pub fn forecast(&self, past: &Signal, n_time: usize) -> Result<Forecast> {
-        self.forecast_observed(past, n_time, &|| Control::Continue)
-    }
-
-    /// [`RidgeRegression::forecast`] that ends when `observe` says so.
-    ///
-    /// # Errors
-    /// As [`RidgeRegression::forecast`]; [`Error::Stopped`](crate::Error::Stopped).
-    pub(crate) fn forecast_observed(
-        &self,
-        past: &Signal,
-        n_time: usize,
-        observe: &Observer<'_>,
-    ) -> Result<Forecast> {
+    /// Another number of outputs; no steps asked for; [`Error::Stopped`](crate::Error::Stopped).
+    pub fn forecast(&self, past: &Signal, n_time: usize, observe: &Observer<'_>) -> Result<Forecast> {
         let (d, seen, values) = (self.curves.d_obs, past.n_time(), self.curves.past(past)?);
         let origin = self.curves.known(seen);
         let fitted = self.by_seen.get(origin, || self.regress(origin, observe))?;

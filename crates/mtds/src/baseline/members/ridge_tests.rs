@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::Sequence;
 use crate::algebra::{cholesky, solve_factored};
+use crate::learn::Control;
 
 /// Prediction at `x` by normal equations with an intercept that is not penalised.
 fn normal_equations(rows: &[(Vec<f64>, f64)], penalty: f64, x: &[f64]) -> f64 {
@@ -85,11 +86,11 @@ fn intervals_have_the_variance_of_the_residuals_and_their_skew() {
         })
         .collect();
     let ridge = RidgeRegression::fit(&family(&rows)).unwrap();
-    let found = ridge.forecast(&Signal::column(vec![20.0]), 1).unwrap();
+    let found = ridge.forecast(&Signal::column(vec![20.0]), 1, &|| Control::Continue).unwrap();
     let (mean, variance) = (found.mean()[0], found.variance()[0]);
     let fitted = ridge.by_seen.get(1, || unreachable!("was asked for")).unwrap();
     let s = fitted.targets[0].as_ref().unwrap().std_dev;
-    let unit = ridge.forecast(&Signal::column(vec![20.0]), 1).unwrap().noise().clone();
+    let unit = ridge.forecast(&Signal::column(vec![20.0]), 1, &|| Control::Continue).unwrap().noise().clone();
     let DrawNoise::DiagonalByStep(noise) = unit else { panic!("{unit:?}") };
     let scale = noise[0] / (0.9 * 40f64.powf(-0.2) * s);
     // Residuals add up to about 0, so that their mean square is the variance.
@@ -104,7 +105,7 @@ fn a_step_that_few_show_is_left_to_the_step_before() {
         .map(|i| (0..if i < 3 { 5 } else { 4 }).map(|t| f64::from(i) + f64::from(t)).collect())
         .collect();
     let ridge = RidgeRegression::fit(&family(&rows)).unwrap();
-    let found = ridge.forecast(&Signal::column(vec![2.0]), 4).unwrap().mean();
+    let found = ridge.forecast(&Signal::column(vec![2.0]), 4, &|| Control::Continue).unwrap().mean();
     assert_eq!(found[3], found[2]);
     assert!((found[2] - 5.0).abs() < 0.1 && (found[1] - 4.0).abs() < 0.1, "{found:?}");
 }
@@ -123,6 +124,6 @@ fn on_a_sparse_grid_in_common_all_that_members_show_is_regressed_on() {
     let rows: Vec<Vec<f64>> = (0..20).map(|i| member(f64::from((i * 7) % 20) - 9.5)).collect();
     let ridge = RidgeRegression::fit(&family(&rows)).unwrap();
     let past = Signal::column(member(6.0)[..180].to_vec());
-    let found = ridge.forecast(&past, 3).unwrap().mean();
+    let found = ridge.forecast(&past, 3, &|| Control::Continue).unwrap().mean();
     assert!((found[2] - 6.0).abs() < 0.5, "{found:?}");
 }

@@ -6,10 +6,13 @@ use rand_distr::StandardNormal;
 use super::*;
 use crate::Result;
 use crate::family::{Family, Sequence, Signal};
+use crate::learn::Control;
 use crate::predict::{CENTRAL_LEVELS, Forecast, SequenceScore, family_mean, score};
 use crate::random::{Random, stream};
 
 const NAN: f64 = f64::NAN;
+/// Nobody stops them.
+const GO_ON: fn() -> Control = || Control::Continue;
 
 /// A rival that was fitted: the forecast of a past.
 type Rival = Box<dyn Fn(&Signal, usize) -> Result<Forecast> + Sync>;
@@ -18,8 +21,10 @@ type Rival = Box<dyn Fn(&Signal, usize) -> Result<Forecast> + Sync>;
 type Fit = fn(&Family) -> Result<Rival>;
 
 const RIVALS: [(&str, Fit); 4] = [
-    ("nearest", |family| ready(NearestMembers::fit(family), NearestMembers::forecast)),
-    ("ridge", |family| ready(RidgeRegression::fit(family), RidgeRegression::forecast)),
+    ("nearest", |family| {
+        ready(NearestMembers::fit(family), |rival, past, n| rival.forecast(past, n, &GO_ON))
+    }),
+    ("ridge", |family| ready(RidgeRegression::fit(family), |rival, past, n| rival.forecast(past, n, &GO_ON))),
     ("fpca", |family| ready(FactorCurves::fit(family), FactorCurves::forecast)),
     ("gp", |family| ready(SharedProcess::fit(family), SharedProcess::forecast)),
 ];

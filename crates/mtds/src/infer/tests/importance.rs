@@ -6,13 +6,15 @@
 
 use super::targets::{Function, MixtureTarget, banana, gaussian, log_normal, squared, squared_and_coupled};
 use crate::infer::Online;
-use crate::infer::{AdaptiveImportance, GaussianMixture, Posterior, Start, Status, adaptive_importance};
+use crate::infer::{
+    AdaptiveImportance, FirstMixture, GaussianMixture, Posterior, Status, adaptive_importance,
+};
 use crate::random::stream;
 
 fn from_prior<T: crate::infer::LogTarget>(target: &T, seed: u64) -> Posterior {
     let prior = GaussianMixture::standard_normal(target.dim()).unwrap();
     let settings = AdaptiveImportance::default();
-    adaptive_importance(&settings, target, Start::Prior(&prior), &mut stream(seed, 0)).unwrap()
+    adaptive_importance(&settings, target, FirstMixture::Prior(&prior), &mut stream(seed, 0)).unwrap()
 }
 
 fn evidence_error(posterior: &Posterior) -> f64 {
@@ -158,7 +160,7 @@ fn online_updates_follow_a_moving_target() {
         let diagonal: Vec<f64> = (0..9).map(|ij| if ij % 4 == 0 { 1.0 / precision } else { 0.0 }).collect();
         let mixture = GaussianMixture::new(vec![1.0], vec![mean.clone()], vec![diagonal]).unwrap();
         let target = MixtureTarget { mixture, log_evidence: -10.0 * f64::from(seen) };
-        let start = carried.as_ref().map_or(Start::Prior(&prior), Start::Previous);
+        let start = carried.as_ref().map_or(FirstMixture::Prior(&prior), FirstMixture::Previous);
         let posterior = adaptive_importance(&settings, &target, start, &mut random).unwrap();
         let wrong = posterior.log_evidence().unwrap() - target.log_evidence;
         assert!(wrong.abs() < 5.0 * evidence_error(&posterior), "step {seen}: evidence off by {wrong}");
@@ -189,7 +191,7 @@ fn more_components_than_draws() {
     let prior = GaussianMixture::standard_normal(2).unwrap();
     let target = gaussian(2);
     let posterior =
-        adaptive_importance(&settings, &target, Start::Prior(&prior), &mut stream(66, 0)).unwrap();
+        adaptive_importance(&settings, &target, FirstMixture::Prior(&prior), &mut stream(66, 0)).unwrap();
     assert!(posterior.mean().iter().all(|x| x.is_finite()));
     assert!(posterior.mixture().unwrap().len() <= 4);
 }
@@ -224,7 +226,7 @@ fn a_needle_is_reported_as_low_effective_size() {
     let target = Function { dim: 6, function: needle };
     let prior = GaussianMixture::standard_normal(6).unwrap();
     let posterior =
-        adaptive_importance(&settings, &target, Start::Prior(&prior), &mut stream(69, 0)).unwrap();
+        adaptive_importance(&settings, &target, FirstMixture::Prior(&prior), &mut stream(69, 0)).unwrap();
     let diagnostics = posterior.diagnostics();
     assert_eq!((diagnostics.status, diagnostics.retries), (Status::LowEffectiveSampleSize, 2));
     // Draws grow with each retry: (3000 + 3000) (1 + 2 + 3).
@@ -253,6 +255,8 @@ fn bad_settings_are_errors() {
     assert!(bad.iter().all(|settings| settings.validate().is_err()));
     assert!(Online { mode_starts: 1_000_000_000_000_000, ..Online::default() }.validate().is_err());
     let prior = GaussianMixture::standard_normal(3).unwrap();
-    assert!(adaptive_importance(&good, &gaussian(2), Start::Prior(&prior), &mut stream(70, 0)).is_err());
+    assert!(
+        adaptive_importance(&good, &gaussian(2), FirstMixture::Prior(&prior), &mut stream(70, 0)).is_err()
+    );
     assert!(serde_json::from_str::<AdaptiveImportance>(r#"{"sample": 3}"#).is_err());
 }

@@ -8,7 +8,7 @@ use crate::base::emission::Group;
 use crate::baseline::SingleTask;
 use crate::family::Signal;
 use crate::infer::{
-    AdaptiveImportance, CodeTarget, GaussianMixture, LogTarget, Points, SmoothTarget, Start,
+    AdaptiveImportance, CodeTarget, FirstMixture, GaussianMixture, LogTarget, Points, SmoothTarget,
     adaptive_importance, em, hot,
 };
 use crate::random::stream;
@@ -35,9 +35,11 @@ fn update_in_five_dimensions() {
     let settings = AdaptiveImportance { stop_ess_fraction: 1.0, ..AdaptiveImportance::default() };
     let prior = GaussianMixture::standard_normal(5).unwrap();
     let mut random = stream(1, 0);
-    let first = adaptive_importance(&settings, &Free, Start::Prior(&prior), &mut random).unwrap();
+    let first = adaptive_importance(&settings, &Free, FirstMixture::Prior(&prior), &mut random).unwrap();
     let previous = first.mixture().unwrap();
-    for (name, start) in [("prior", Start::Prior(&prior)), ("previous", Start::Previous(previous))] {
+    for (name, start) in
+        [("prior", FirstMixture::Prior(&prior)), ("previous", FirstMixture::Previous(previous))]
+    {
         let mut millis: Vec<f64> = (0..200)
             .map(|_| {
                 let begin = Instant::now();
@@ -73,7 +75,7 @@ fn effect_of_the_defensive_share() {
             let prior = GaussianMixture::standard_normal(target.dim()).unwrap();
             let (mut ess, mut k, mut worst) = (0.0, 0.0, f64::NEG_INFINITY);
             for seed in 0..40 {
-                let start = Start::Prior(&prior);
+                let start = FirstMixture::Prior(&prior);
                 let found = adaptive_importance(&settings, target, start, &mut stream(seed, 3)).unwrap();
                 let shape = found.diagnostics().pareto_k.unwrap();
                 ess += found.diagnostics().ess / 40.0;

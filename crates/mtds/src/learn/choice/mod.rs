@@ -70,7 +70,7 @@ pub enum RateRule {
 
 /// Two structures of the same keys, one with every key optional.
 macro_rules! keys {
-    ($($(#[doc = $doc:literal])+ $topic:ident $key:ident: $kind:ty $(= $alone:literal)?,)*) => {
+    ($($(#[doc = $doc:literal])+ $topic:ident $(($default:literal))? $key:ident: $kind:ty $(= $alone:literal)?,)*) => {
         /// What a person wishes; what is left out is chosen from the family.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
@@ -115,6 +115,7 @@ macro_rules! keys {
                 topic: Topic::$topic,
                 kind: stringify!($kind),
                 alone: { #[allow(unused_mut, unused_assignments)] let mut alone = None; $(alone = Some($alone);)? alone },
+                default: { #[allow(unused_mut, unused_assignments)] let mut default = None; $(default = Some($default);)? default },
             },)*];
 
             /// Whether these are choices that are given back: nearly all, since a later version has keys that an earlier one did not write.
@@ -138,20 +139,20 @@ macro_rules! keys {
 }
 
 keys! {
-    /// What kind of system the members share: lds, kalman, rnn, ornn, gru, layered or pd.
-    Usual base: String,
+    /// What kind of system the members share: linear (lds; kalman, where chance disturbs it), a network (rnn, ornn, gru; layered, where it follows inputs), or doses and their effect (pd).
+    Usual("a linear one that suits the data") base: String,
     /// Settings to begin with: usual, motion (many outputs that follow inputs with a phase), motion_large (the same for a graphics card) or paper (the motion model of Bird & Williams).
-    Usual recipe: Recipe,
+    Model recipe: Recipe,
     /// In how many ways members may differ: length of the code of a member.
-    Usual code: usize,
+    Usual("4, fewer where members are few") code: usize,
     /// How much a member remembers from step to step: size of the state.
-    Usual state: usize,
+    Model state: usize,
     /// Factor on the usual number of steps: 0.1 for a first look, 4 for patience.
-    Usual effort: f64,
+    Usual("1") effort: f64,
     /// Work that learning may take, in minutes of two usual cores: how many structures, parts of the family and steps there are; the same on any machine.
-    Usual budget: f64,
-    /// Compare structures by forecasts of members held out, and let those that do well forecast together: true or false.
-    Usual compare: bool,
+    Learning budget: f64,
+    /// Compare kinds of systems by forecasts of members held out, and let those that do well forecast together: true or false.
+    Usual("true, unless the kind is asked for or members are very few") compare: bool,
     /// Units of a gated network over the inputs that stands before the base model and is the same for all members; 0 for none.
     Layered front: usize,
     /// Width of what that network hands to the base model; 0 without it.
@@ -169,7 +170,7 @@ keys! {
     /// Weight decay of that network, as l2 of the generator.
     Layered front_l2: f64,
     /// Smooth functions of the time since a sequence began, as inputs whose effect the code adapts: where members begin together; 0 for none.
-    Usual clock: usize,
+    Model clock: usize,
     /// Let a recurrent base model emit changes, which add up to the outputs.
     Model residual: bool = "true",
     /// Widths of the generator's hidden layers, e.g. 64,64; none for a generator that is affine.
@@ -276,6 +277,8 @@ pub struct Key {
     pub kind: &'static str,
     /// What naming it without a value means, where that means something.
     pub alone: Option<&'static str>,
+    /// What is chosen for who leaves it out, in words; said of those that most people need.
+    pub default: Option<&'static str>,
 }
 
 /// What settings belong to.

@@ -1,12 +1,12 @@
 //! The clips of the experiments, with their mirror images: from BVH files, or of the built-in walkers.
 
 use crate::options::Common;
-use crate::verb::mocap::{Take, check_folder, files_of, read_all, read_column, usual_manifest};
+use crate::verb::mocap::{check_folder, files_of, read_all, read_column, say_failures, usual_manifest};
 use anyhow::{Result, bail};
 use mtds::{Family, Sequence};
 use mtds_experiments::mocap::{Clip, Material, Part};
 use mtds_mocap::bvh;
-use mtds_mocap::clip::{Clip as MotionClip, ClipSettings};
+use mtds_mocap::clip::{Clip as MotionClip, ClipSettings, Take};
 use mtds_mocap::features::{Features, family, without_heading};
 use mtds_mocap::walker::Cast;
 use rayon::prelude::*;
@@ -36,7 +36,7 @@ pub fn of_folder(folder: &Path, datasets: &[String], common: &Common) -> Result<
     let chosen = files_of(manifest.as_deref(), datasets)?;
     let settings = ClipSettings::default();
     let takes = read_all(folder, chosen.as_ref(), &settings)?;
-    takes.say_failures(common);
+    say_failures(&takes, common);
     let asked = &takes.takes;
     // Where no table says what is for testing, it is the last clip of every style that has several.
     let lasts = last_of_styles(asked.iter().map(|take| (take.style.as_str(), take.id.as_str())));

@@ -8,28 +8,26 @@
 
 mod clips;
 
-use super::ScaleName;
 use super::directory::Directory;
-use super::part::{Part, part};
+use super::part::{PAGE, Portion, summary};
 use crate::options::{Common, Where};
 use crate::output::{document_text, print, write_whole};
 use crate::usage::{Refusal, UsageError, check_directory, value, within};
-use crate::verb::mocap::poses;
 use anyhow::{Result, bail};
 use clap::Args;
 use mtds::Signal;
 use mtds::parts::Recipe;
-use mtds_experiments::mocap::{CellId, Experiment, Material, Outcome};
+use mtds_experiments::mocap::{CellId, Experiment, Material};
 use mtds_mocap::frame::{Outputs, Placement};
 use mtds_mocap::signal::FPS;
 use mtds_report::chart::Picture;
+use mtds_report::motion::poses;
 use serde_json::Value;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 const RESULT: &str = "mocap.json";
-const PAGE: &str = "index.html";
 
 /// Examples in the help.
 const EXAMPLES: &str = "Examples:
@@ -51,30 +49,18 @@ pub struct Mocap {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "data")]
     pub dataset: Vec<String>,
 
-    /// How much of the experiments is run
-    #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
-    pub scale: ScaleName,
-
     /// Factor on the steps of all learning at this scale
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     #[arg(value_parser = within(0.001..=1000.0, "a factor from 0.001 to 1000", "0.5"))]
     pub effort: f64,
 
-    /// Directory for the cells, the result and the report page [default: mtds-mocap-SCALE]
-    #[arg(short, long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    /// What is run of them, and where it is left.
+    #[command(flatten)]
+    pub portion: Portion,
 
     /// Recipe of the model [default: what `mtds fit` takes by itself]: motion, motion_large or paper
     #[arg(long, value_name = "RECIPE", value_parser = value(recipe))]
     pub recipe: Option<Recipe>,
-
-    /// Compute these cells alone: experiments, methods or beginnings of names, e.g. `e2,map`, `mtds` or `e1-gru-open-s32`
-    #[arg(long, value_name = "CELLS", value_delimiter = ',')]
-    pub only: Vec<String>,
-
-    /// Compute part I of N of the cells, so that N machines can share the work; copy their cells together
-    #[arg(long, value_name = "I/N", value_parser = value(part))]
-    pub cells: Option<Part>,
 
     /// Print the names of the cells, and compute none
     #[arg(long)]
@@ -109,11 +95,7 @@ impl Mocap {
 
     /// The directory of cells, result and page.
     fn out(&self) -> PathBuf {
-        let usual = match self.scale {
-            ScaleName::Quick => "mtds-mocap-quick",
-            ScaleName::Full => "mtds-mocap-full",
-        };
-        self.out.clone().unwrap_or_else(|| usual.into())
+        self.portion.out("mocap")
     }
 
     /// The clips that are meant.
@@ -132,10 +114,13 @@ impl Mocap {
     /// # Errors
     /// A word that stands for no cell.
     pub fn experiment<'a>(&self, material: &'a Material) -> Result<Experiment<'a>> {
-        let mut experiment = Experiment::new(material, self.scale.into(), self.common.seed(), self.effort)?;
+        let mut experiment =
+            Experiment::new(material, self.portion.scale.into(), self.common.seed(), self.effort)?;
         experiment.settings.model.recipe = self.recipe;
         let cells = experiment.cells();
-        if let Some(unknown) = self.only.iter().find(|word| !cells.iter().any(|cell| cell.is_meant(word))) {
+        if let Some(unknown) =
+            self.portion.only.iter().find(|word| !cells.iter().any(|cell| cell.is_meant(word)))
+        {
             let problem = format!("expected cells of these experiments, found `{unknown}`");
             return Err(UsageError::new("--only", problem, "e1, e2, e3, map, mtds, e2-gru-open").into());
         }
@@ -144,9 +129,7 @@ impl Mocap {
 
     /// The cells that this run is to leave behind.
     fn wanted(&self, experiment: &Experiment<'_>) -> Vec<CellId> {
-        let is_asked =
-            |cell: &CellId| self.only.is_empty() || self.only.iter().any(|word| cell.is_meant(word));
-        self.cells.unwrap_or_default().of(experiment.cells().into_iter().filter(is_asked))
+        self.portion.of(experiment.cells().into_iter(), |word, cell| cell.is_meant(word))
     }
 
     /// [`Mocap::run`] of these experiments.
@@ -170,11 +153,13 @@ impl Mocap {
         let outcome = experiment
             .run(&wanted, self.common.threads(), &elapsed, &mut directory)
             .map_err(|error| directory.explain(error))?;
+        let counts = (outcome.missing.len(), outcome.cells.len());
+        let summary = || summary(&out, RESULT, &outcome.summary(), counts);
         let document = document_text(outcome.document()?)?;
         write_whole(&out.join(RESULT), document.as_bytes())?;
         let page = outcome.page(&row_of_poses, vec![self.command()])?;
         write_whole(&out.join(PAGE), page.render().as_bytes())?;
-        print(stdout, &if self.common.json { document } else { summary(&out, &outcome) })?;
+        print(stdout, &if self.common.json { document } else { summary() })?;
         if self.common.verbose {
             directory.say(&outcome.timings());
         }
@@ -192,10 +177,7 @@ impl Mocap {
         if !self.dataset.is_empty() {
             words.push(format!("--dataset {}", self.dataset.join(",")));
         }
-        let scale = match self.scale {
-            ScaleName::Quick => "quick",
-            ScaleName::Full => "full",
-        };
+        let scale = self.portion.scale.name();
         words.push(format!("--scale {scale} --seed {}", self.common.seed()));
         if self.effort != 1.0 {
             words.push(format!("--effort {}", self.effort));
@@ -222,21 +204,4 @@ fn row_of_poses(what: &str, outputs: &Signal) -> Option<Picture> {
     let start = Placement { x: 0.0, z: 0.0, facing_rad: 0.0 };
     let track = Outputs { values: outputs.clone(), start, fps: FPS }.to_track().ok()?;
     poses(&format!("Poses of {what}"), &track).ok()
-}
-
-/// What is printed: the tables, what is missing, the files.
-fn summary(folder: &Path, outcome: &Outcome<'_>) -> String {
-    let mut out = outcome.summary();
-    let missing = outcome.missing.len();
-    if missing > 0 {
-        let all = missing + outcome.cells.len();
-        out.push_str(&format!(
-            "\n{missing} of {all} cells are missing; the same command without --only and --cells computes them\n"
-        ));
-    }
-    out.push_str(&format!("\nleft in {}:\n", folder.display()));
-    for (name, meaning) in [(RESULT, "the result"), (PAGE, "the report page")] {
-        out.push_str(&format!("  {name:<10}  {meaning}\n"));
-    }
-    out
 }
