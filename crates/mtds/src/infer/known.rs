@@ -8,10 +8,15 @@
 //! Learning leaves a belief about the code of every member, and a posterior under one prior, or one size of the process noise, is close to
 //! that under another. Beliefs of learning have independent dimensions and are wider than the posterior, so that the first round is
 //! for its shape alone.
+//!
+//! Behind a front sequences are long, and were cut: what is known is the average of beliefs about segments, and may be far from the much
+//! narrower posterior of all steps. A few draws tell; then the modes that climbs from there reach, with Laplace's approximation, stand in.
 
+use super::bfgs::{self, Limits};
+use super::weighted::WeightedDraws;
 use super::{
-    AdaptiveImportance, CodeTarget, Diagnostics, FirstMixture, GaussianMixture, Method, Online, Posterior,
-    Status, adaptive_importance,
+    AdaptiveImportance, CodeTarget, Diagnostics, FirstMixture, GaussianMixture, Method, Online, Points,
+    Posterior, Status, adaptive_importance, laplace, map,
 };
 use crate::Result;
 use crate::family::Signal;
@@ -31,6 +36,11 @@ const WIDER: f64 = 1.2;
 /// Effective draws, and shape of the tail of the weights, that are good enough.
 const LEAST_ESS: f64 = 50.0;
 const WORST_SHAPE: f64 = 0.7;
+
+/// Draws that tell whether a belief is far from the posterior, and effective ones below which it is.
+const PROBE: (usize, f64) = (64, 3.0);
+/// A mode need not be known to more than a small part of its width.
+const CLIMB: Limits = Limits { rounds: 30, tolerance: 0.02 };
 
 /// What is known of the code of a sequence before it is inferred, and how many draws that gets.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +74,12 @@ impl System {
         let target = CodeTarget::new(self, self.parameters(), &prior, group, None);
         let full = &online.importance;
         let guard = if prior.len() <= full.components { prior.clone() } else { prior.collapsed()? };
-        let mut start = in_widths(belief)?;
         let mut work = Diagnostics::new(Method::AdaptiveImportance);
+        let nearer = match self.spec().front {
+            Some(_) => nearer(&target, (&belief, &prior), &mut work, random)?,
+            None => None,
+        };
+        let mut start = in_widths(nearer.unwrap_or(belief))?;
         for [first, next, least] in ATTEMPTS {
             let quick = AdaptiveImportance {
                 passes: ROUNDS,
@@ -90,6 +104,30 @@ impl System {
         let full = &AdaptiveImportance { retries: full.retries.min(1), ..full.clone() };
         Ok(adaptive_importance(full, &target, from, random)?.after(&work))
     }
+}
+
+/// Laplace's approximation at the modes above a belief that is far from the posterior; nothing where it is near, or no climb comes to an end.
+fn nearer(
+    target: &CodeTarget<'_, f32>,
+    (belief, prior): (&GaussianMixture, &GaussianMixture),
+    work: &mut Diagnostics,
+    random: &mut Random,
+) -> Result<Option<GaussianMixture>> {
+    let (draws, enough) = PROBE;
+    let probe = WeightedDraws::draw(target, belief, draws, random);
+    work.evaluations += draws;
+    let Some(found) = probe.normalised() else { return Ok(None) };
+    if found.ess >= enough {
+        return Ok(None);
+    }
+    let best = (0..draws).max_by(|&i, &j| found.weights[i].total_cmp(&found.weights[j])).unwrap_or(0);
+    let starts = Points::from_points(belief.dim(), &[belief.mean(), probe.draws.point(best)])?;
+    let all = bfgs::climb(target, &starts, &belief.covariance(), CLIMB);
+    work.gradient_evaluations += all.evaluations;
+    work.nonfinite += all.nonfinite;
+    let climbs: Vec<_> = all.climbs.into_iter().filter(|c| c.outcome != bfgs::Outcome::Impossible).collect();
+    let modes = laplace::modes(target, &climbs, map::widest(prior), work);
+    Ok(laplace::mixture(&modes, belief.dim()))
 }
 
 /// A single Gaussian in several widths; a mixture as it is.

@@ -58,10 +58,8 @@ fn the_architecture_is_as_asked() {
     let layers: Vec<_> = spec.network.hidden.iter().map(|layer| (layer.width, layer.activation)).collect();
     assert_eq!(layers, [(20, Activation::Tanh), (5, Activation::Identity)]);
     assert!(spec.front.unwrap().lag);
-    assert!(
-        model.system.spec().to_owned()
-            == Model::from_files(&model.to_files().unwrap()).unwrap().system.spec().to_owned()
-    );
+    let again = Model::from_files(&model.to_files().unwrap()).unwrap();
+    assert_eq!(model.system.spec(), again.system.spec());
 }
 
 /// Mean squared difference of neighbours' codes, in units of the spread of all.
@@ -91,7 +89,8 @@ fn settings_that_go_with_others_are_refused_without_them() {
         let error = with(change).begin(&styled(4, 60)).err().expect("it cannot be meant");
         error.to_string()
     };
-    let alone: [(&str, fn(&mut Wishes)); 7] = [
+    type Change = fn(&mut Wishes);
+    let alone: [(&str, Change); 7] = [
         ("start_inputs", |wishes| wishes.start_inputs = Some(vec!["u1".into()])),
         ("shared_rate", |wishes| wishes.shared_rate = Some(0.0)),
         ("shared_l2", |wishes| wishes.shared_l2 = Some(-1.0)),
