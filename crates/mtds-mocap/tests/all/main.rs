@@ -17,4 +17,5 @@ mod signal_traps;
 mod skeleton;
 mod skip;
 mod starter;
+mod styles_apart;
 mod walker;

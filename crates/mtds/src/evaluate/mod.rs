@@ -32,8 +32,9 @@ use crate::learn::Control;
 use crate::predict::Forecast;
 use crate::{Error, Result};
 
-/// Sequences between two looks at the progress.
-const BATCH: usize = 16;
+/// Sequences of each thread between two looks at the progress: a sequence may take a tenth of a second, and who stops the work waits no longer
+/// than a second.
+const EACH: usize = 2;
 
 /// How much of a sequence is seen before the rest is forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -196,7 +197,7 @@ pub fn evaluate(
 ) -> Result<Vec<Evaluated>> {
     let mut found: Vec<Vec<(usize, SequenceScore)>> = vec![vec![]; origins.seen.len()];
     let mut done = 0;
-    for batch in sequences.chunks(BATCH) {
+    for batch in sequences.chunks(EACH * rayon::current_num_threads()) {
         let scored = batch.par_iter().map(|&i| score_one(forecaster, family, i, origins));
         for (&i, scores) in batch.iter().zip(scored.collect::<Result<Vec<_>>>()?) {
             for (of_origin, score) in found.iter_mut().zip(scores) {

@@ -9,8 +9,9 @@ use crate::random::{Stream, stream};
 use crate::system::System;
 use crate::{Error, Result};
 
-/// Sequences between two looks at the progress.
-const BATCH: usize = 16;
+/// Sequences of each thread between two looks at the progress: a sequence may take a tenth of a second, and who stops the work waits no longer
+/// than a second.
+const EACH: usize = 2;
 /// Draws where something is known of a code: its mean is then known to a tenth of its deviation.
 const KNOWN_DRAWS: usize = 256;
 
@@ -68,7 +69,8 @@ impl Followed<'_> {
         done: &mut Vec<T>,
         progress: &mut dyn FnMut(usize) -> Control,
     ) -> Result<()> {
-        for batch in sequences[done.len().min(sequences.len())..].chunks(BATCH) {
+        for batch in sequences[done.len().min(sequences.len())..].chunks(EACH * rayon::current_num_threads())
+        {
             let found = batch.par_iter().map(|&i| keep(i, self.one(i)?));
             done.extend(found.collect::<Result<Vec<_>>>()?);
             if progress(done.len()) == Control::Stop {
