@@ -152,9 +152,11 @@ fn inference_goes_on_where_it_was_cut() {
         }
     };
     let of = |stage| told.iter().filter(|(of, _)| *of == stage).map(|(_, done)| *done).collect::<Vec<u64>>();
-    // 17 teachers, and 8 held-out sequences under four priors.
-    assert_eq!(of(FitStage::Expecting), [16, 17, 25, 33, 41, 49]);
-    assert_eq!(of(FitStage::Inferring), [16, 25]);
+    // 17 teachers, and 8 held-out sequences under four priors; nothing is done twice, however many threads there are.
+    let (expecting, inferring) = (of(FitStage::Expecting), of(FitStage::Inferring));
+    assert!(expecting.is_sorted_by(|a, b| a < b) && inferring.is_sorted_by(|a, b| a < b));
+    assert!([17, 25, 33, 41, 49].iter().all(|done| expecting.contains(done)), "{expecting:?}");
+    assert_eq!((expecting.last(), inferring.last()), (Some(&49), Some(&25)));
     assert!(model.to_files().unwrap() == wanted);
 }
 
