@@ -10,8 +10,9 @@ usage: ./bench.sh [--peers] [--quick] [--threads N] [--json FILE] [--only WORK,�
   --quick      fewer rounds
   --threads N  threads of every engine (default 2); the run is kept on as many cores
   --json FILE  write the result as JSON
-  --only …     only these works: w1, w1-generate, w2, adais-all, adais-early, tracked, stl-nuts; or w1-sizes, other sizes
-               of w1, which is not run otherwise
+  --only …     only these works: w1, w1-generate, w2, adais-all, adais-early, tracked, seed-map, seed-importance,
+               stl-nuts; or w1-sizes, other sizes
+               of w1, which are not run otherwise
 TEXT
 }
 

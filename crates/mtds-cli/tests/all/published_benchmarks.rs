@@ -10,13 +10,23 @@ fn repository_file(name: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Median milliseconds of a work by an engine, and their ratio to the reference of the run.
-fn measured(file: &str, work: &str, engine: &str) -> (f64, f64) {
+/// The row of a work by an engine.
+fn row(file: &str, work: &str, engine: &str) -> Value {
     let result: Value = serde_json::from_str(&repository_file(file)).unwrap();
     let rows = result["rows"].as_array().unwrap();
     let is_it = |row: &&Value| row["work"] == work && row["engine"].as_str().unwrap().starts_with(engine);
-    let row = rows.iter().find(is_it).unwrap_or_else(|| panic!("{file}: no row of {work} by {engine}"));
+    rows.iter().find(is_it).unwrap_or_else(|| panic!("{file}: no row of {work} by {engine}")).clone()
+}
+
+/// Median milliseconds of a work by an engine, and their ratio to the reference of the run.
+fn measured(file: &str, work: &str, engine: &str) -> (f64, f64) {
+    let row = row(file, work, engine);
     (row["median_ms"].as_f64().unwrap(), row["ratio"].as_f64().unwrap())
+}
+
+/// Median milliseconds of a work that only we do.
+fn milliseconds(file: &str, work: &str) -> f64 {
+    row(file, work, "mtds")["median_ms"].as_f64().unwrap()
 }
 
 #[test]
@@ -36,6 +46,16 @@ fn the_page_has_the_tables_of_the_results() {
             ["mtds", "jax", "torch"].map(|engine| measured(file, "w1", engine));
         let line =
             format!("| {threads} | {ours:.0} | {jax:.0} | {torch:.0} | {:.2} | {ratio:.2} |", ours / jax);
+        assert!(page.contains(&line), "the page lacks\n{line}");
+    }
+}
+
+#[test]
+fn the_page_has_the_times_of_inference_from_a_seed() {
+    let page = repository_file("docs/benchmarks.md");
+    for (threads, file) in [(2, "results/bench-2-threads.json"), (1, "results/bench-1-thread.json")] {
+        let [map, importance] = ["seed-map", "seed-importance"].map(|work| 1e-3 * milliseconds(file, work));
+        let line = format!("| {threads} | {map:.2} | {importance:.2} |");
         assert!(page.contains(&line), "the page lacks\n{line}");
     }
 }
