@@ -3,25 +3,21 @@
 use std::sync::OnceLock;
 
 use mtds::parts::RemainderRule;
-use mtds::{Control, Family, Fit, Model};
+use mtds::{Control, Fit, Model};
 use mtds_mocap::bvh::write;
 use mtds_mocap::features::{FeatureSettings, Features, family, without_heading};
 use mtds_mocap::walker::{Cast, Style, Walk, Walker};
-
-/// So many walks in every style, five seconds each, as a family without headings.
-pub fn motions(n_per_style: usize) -> Family {
-    let cast = Cast { n_per_style, n_frames: 150, ..Cast::default() }.walks(1).unwrap();
-    let sequences = cast.iter().map(|one| {
-        let features = Features::of_track(&one.walk.track, &FeatureSettings::default()).unwrap();
-        features.to_sequence(&one.id, one.style.name()).unwrap()
-    });
-    without_heading(&family(sequences.collect()).unwrap()).unwrap()
-}
 
 /// The model; learned once for all tests.
 pub fn walkers() -> &'static Model {
     static MODEL: OnceLock<Model> = OnceLock::new();
     MODEL.get_or_init(|| {
+        let cast = Cast { n_per_style: 2, n_frames: 150, ..Cast::default() }.walks(1).unwrap();
+        let sequences = cast.iter().map(|one| {
+            let features = Features::of_track(&one.walk.track, &FeatureSettings::default()).unwrap();
+            features.to_sequence(&one.id, one.style.name()).unwrap()
+        });
+        let motions = without_heading(&family(sequences.collect()).unwrap()).unwrap();
         let mut fit = Fit { seed: 1, ..Fit::default() };
         fit.wishes.refine_steps = Some(800);
         fit.wishes.front = Some(32);
@@ -29,7 +25,7 @@ pub fn walkers() -> &'static Model {
         fit.wishes.code = Some(3);
         fit.wishes.remainder = Some(RemainderRule::Never);
         fit.wishes.validation = Some(0.0);
-        fit.run(&motions(2), &mut |_| Control::Continue).unwrap().expect("nobody stops it")
+        fit.run(&motions, &mut |_| Control::Continue).unwrap().expect("nobody stops it")
     })
 }
 
