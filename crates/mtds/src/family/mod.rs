@@ -22,6 +22,7 @@ mod split;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::collections::HashSet;
 

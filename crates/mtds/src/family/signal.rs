@@ -1,11 +1,16 @@
 //! A table of numbers over time: the outputs or the inputs of one sequence.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::values::Values;
 use crate::{Error, Result};
+
+/// Values that are looked at together when one is searched for.
+const AT_ONCE: usize = 256;
 
 /// Values over time, `n_time × width`, stored row by row; NaN stands for a missing value.
 ///
@@ -17,7 +22,7 @@ pub struct Signal {
     n_time: usize,
     width: usize,
     #[serde(serialize_with = "missing_as_null")]
-    values: Vec<f64>,
+    values: Values,
 }
 
 /// A signal as it comes from a file, its shape not yet checked.
@@ -34,6 +39,31 @@ impl Signal {
     /// # Errors
     /// [`Error::Shape`] if `width` is 0 or `values` does not hold `n_time × width` numbers.
     pub fn new(n_time: usize, width: usize, values: Vec<f64>) -> Result<Self> {
+        Self::of(n_time, width, Values::Own(values))
+    }
+
+    /// A signal whose values are those from `start` on in a block that it shares with others, and keeps alive: for families that are too
+    /// large to ask for memory sequence by sequence.
+    ///
+    /// # Errors
+    /// As [`Signal::new`]; [`Error::Shape`] if the block ends before.
+    pub fn shared(
+        n_time: usize,
+        width: usize,
+        of: Arc<dyn AsRef<[f64]> + Send + Sync>,
+        start: usize,
+    ) -> Result<Self> {
+        let n = (*of).as_ref().len();
+        match n_time.checked_mul(width).and_then(|len| start.checked_add(len)) {
+            Some(end) if end <= n => Self::of(n_time, width, Values::Part { of, range: start..end }),
+            _ => {
+                let expected = format!("{n_time} × {width} values from number {start} on");
+                Err(Error::shape("block of a signal", expected, format!("{n} values in all")))
+            }
+        }
+    }
+
+    fn of(n_time: usize, width: usize, values: Values) -> Result<Self> {
         if width == 0 {
             return Err(Error::shape("signal", "at least one column", "none"));
         }
@@ -62,7 +92,7 @@ impl Signal {
     /// A signal of one column.
     #[must_use]
     pub fn column(values: Vec<f64>) -> Self {
-        Self { n_time: values.len(), width: 1, values }
+        Self { n_time: values.len(), width: 1, values: Values::Own(values) }
     }
 
     /// Number of time steps.
@@ -113,12 +143,15 @@ impl Signal {
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         let values = self.values[range.start * self.width..range.end * self.width].to_vec();
-        Self { n_time: range.len(), width: self.width, values }
+        Self { n_time: range.len(), width: self.width, values: Values::Own(values) }
     }
 
     /// The position (step, column) and value of the first entry for which `refused` holds.
     pub(super) fn find(&self, refused: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
-        let position = self.values.iter().position(|&value| refused(value))?;
+        // Mostly there is none. Without a way out in the middle many are looked at at once.
+        let any = |values: &[f64]| values.iter().fold(false, |any, &value| any | refused(value));
+        let first = AT_ONCE * self.values.chunks(AT_ONCE).position(any)?;
+        let position = first + self.values[first..].iter().position(|&value| refused(value))?;
         Some((position / self.width, position % self.width, self.values[position]))
     }
 
@@ -126,7 +159,7 @@ impl Signal {
     pub(super) fn map(&self, change: impl Fn(usize, f64) -> f64) -> Self {
         let values =
             self.values.iter().enumerate().map(|(i, &value)| change(i % self.width, value)).collect();
-        Self { n_time: self.n_time, width: self.width, values }
+        Self { n_time: self.n_time, width: self.width, values: Values::Own(values) }
     }
 }
 
@@ -134,7 +167,7 @@ impl PartialEq for Signal {
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
         (self.n_time, self.width) == (other.n_time, other.width)
-            && self.values.iter().zip(&other.values).all(same)
+            && self.values.iter().zip(other.values.iter()).all(same)
     }
 }
 
@@ -180,6 +213,38 @@ mod tests {
         assert!(matches!(Signal::from_rows(vec![vec![], vec![]]), Err(Error::Shape { .. })));
         let ragged = Signal::from_rows(vec![vec![1.0], vec![1.0, 2.0]]).unwrap_err();
         assert_eq!(ragged.to_string(), "row 2 of a signal: expected 1 values, as in row 1, found 2");
+    }
+
+    #[test]
+    fn signals_share_a_block() {
+        let block: Arc<dyn AsRef<[f64]> + Send + Sync> = Arc::new(vec![1.0, 2.0, 3.0, 4.0, f64::NAN, 6.0]);
+        let shared = |n_time, width, start| Signal::shared(n_time, width, block.clone(), start);
+        let own = Signal::new(2, 2, vec![3.0, 4.0, f64::NAN, 6.0]).unwrap();
+        let part = shared(2, 2, 2).unwrap();
+        assert_eq!((&part, part.row(1)[1], part.find(f64::is_nan).unwrap().0), (&own, 6.0, 1));
+        assert_eq!(part.slice(0..1).values(), [3.0, 4.0]);
+        assert_eq!(serde_json::to_string(&part).unwrap(), serde_json::to_string(&own).unwrap());
+        assert_eq!(format!("{part:?}"), format!("{own:?}"));
+        assert_eq!(shared(0, 1, 6).unwrap().n_time(), 0);
+        for (n_time, width, start) in
+            [(2, 2, 3), (7, 1, 0), (0, 1, 7), (1, 0, 0), (usize::MAX, 2, 1), (1, 1, usize::MAX)]
+        {
+            assert!(
+                matches!(shared(n_time, width, start), Err(Error::Shape { .. })),
+                "{n_time} {width} {start}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_first_value_is_found_wherever_it_is() {
+        for position in [0, 1, AT_ONCE - 1, AT_ONCE, 3 * AT_ONCE - 1] {
+            let mut values = vec![0.0; 3 * AT_ONCE];
+            values[position..].fill(1.0);
+            let found = Signal::new(values.len(), 1, values).unwrap().find(|value| value > 0.5);
+            assert_eq!(found, Some((position, 0, 1.0)));
+        }
+        assert_eq!(Signal::column(vec![0.0; 300]).find(|value| value > 0.5), None);
     }
 
     #[test]
