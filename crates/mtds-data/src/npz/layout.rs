@@ -8,6 +8,7 @@ use mtds::{Family, Signal};
 use super::archive::Archive;
 use crate::note::Note;
 use crate::problem::{Place, Problem};
+use crate::read::block::Stretch;
 use crate::read::share::{self, Part};
 use crate::read::{Columns, ReadFamily, ReadOptions, list};
 use crate::time::TimeAxis;
@@ -219,7 +220,7 @@ fn family(
         let (n_inputs, input_width, inputs) = own.next().unwrap_or((0, d_input, Vec::new()));
         check_width(&id, "inputs", input_width, d_input)?;
         let label = labels.next().filter(|label| !label.is_empty());
-        parts.push(Part { id, label, outputs: (n_time, values), inputs: (n_inputs, inputs) });
+        parts.push(Part { id, label, outputs: (n_time, Stretch::Own(values)), inputs: (n_inputs, inputs) });
     }
     let family = share::family(parts, d_obs, d_input, notes)?;
     match common {

@@ -215,8 +215,11 @@ fn moments<T: ArrowPrimitiveType<Native = i64>>(
     (numerator, denominator): (i64, i64),
     kind: TimeKind,
 ) -> Values<'_> {
+    let found = array.as_primitive::<T>();
     let micros = |value: i64| value.saturating_mul(numerator).div_euclid(denominator);
-    Values::Moments(array.as_primitive::<T>().unary(micros), kind)
+    let micros =
+        if (numerator, denominator) == (1, 1) { found.reinterpret_cast() } else { found.unary(micros) };
+    Values::Moments(micros, kind)
 }
 
 fn stamps<'a>(array: &'a ArrayRef, unit: &TimeUnit, has_zone: bool) -> Values<'a> {

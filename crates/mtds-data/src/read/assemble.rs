@@ -3,6 +3,7 @@
 use mtds::{Family, Sequence, Signal};
 
 use super::attributes::{self, Constant};
+use super::block::{self, Stretch};
 use super::collect::{Collector, Content};
 use super::options::{Columns, ReadOptions, ResampleMethod};
 use super::order::{Duplicates, Ordered};
@@ -30,7 +31,7 @@ pub(crate) struct Steps {
     /// Number of rows.
     pub n_time: usize,
     /// `n_time × d_obs`.
-    pub outputs: Vec<f64>,
+    pub outputs: Stretch,
     /// `n_time × d_input`.
     pub inputs: Vec<f64>,
 }
@@ -83,8 +84,8 @@ fn stepped(data: &Collector<'_>, options: &ReadOptions) -> Result<Stepped> {
         Some(resample) => resample::resample(data, &ordered, &used, resample, &mut notes)?,
         None => {
             let grid = Grid::new(data, &ordered, options.step, &mut notes)?;
-            let place = |i| on_grid(data, &ordered, &grid, &used, i, &mut notes);
-            let mut all: Vec<_> = (0..data.series.len()).map(place).collect();
+            let (mut all, gaps) = on_grid(data, &ordered, &grid, &used);
+            notes.extend(gaps);
             between_rows::fill(data, (&used, &dynamic), &pulses, &mut all, &mut notes);
             (grid.step, all)
         }
@@ -173,60 +174,61 @@ pub(crate) fn values<'d>(
     columns.iter().map(move |&column| data.values[column].get(entry))
 }
 
-/// The values of some columns, entry by entry.
-fn table(data: &Collector<'_>, ordered: &Ordered, i: usize, columns: &[usize]) -> Vec<f64> {
-    if let (&[column], Some(entries)) = (columns, ordered.in_one_piece(i)) {
-        return data.values[column].to_vec(entries);
-    }
+/// Writes the values of some columns, entry by entry.
+fn write_table(data: &Collector<'_>, ordered: &Ordered, i: usize, columns: &[usize], table: &mut [f64]) {
     let width = columns.len();
-    let mut table = vec![0.0; ordered.places(i).len() * width];
     for (c, &column) in columns.iter().enumerate() {
+        let to = table.get_mut(c..).unwrap_or_default();
         match ordered.in_one_piece(i) {
-            Some(entries) => data.values[column].write(entries, &mut table[c..], width),
+            Some(entries) => data.values[column].write(entries, to, width),
             None => {
-                let to = table[c..].iter_mut().step_by(width);
+                let to = to.iter_mut().step_by(width);
                 to.zip(ordered.entries(i)).for_each(|(to, entry)| *to = data.values[column].get(entry));
             }
         }
     }
-    table
 }
 
-/// The rows of sequence `i` at their places; rows that share one are averaged, and steps between them are missing.
-fn on_grid(
-    data: &Collector<'_>,
-    ordered: &Ordered,
-    grid: &Grid,
-    used: &Used,
-    i: usize,
-    notes: &mut Vec<Note>,
-) -> Steps {
-    let start = data.times.get(ordered.entry(ordered.bounds[i]));
-    let Some(places) = grid.places(ordered, i) else {
-        let all = |columns| table(data, ordered, i, columns);
-        let (outputs, inputs) = (all(&used.outputs), all(&used.inputs));
-        return Steps { start, n_time: ordered.places(i).len(), outputs, inputs };
+/// The rows of all sequences at their places, and what there is to say of gaps; rows that share a place are averaged, and steps between them are missing.
+fn on_grid(data: &Collector<'_>, ordered: &Ordered, grid: &Grid, used: &Used) -> (Vec<Steps>, Vec<Note>) {
+    let n_time = |i: usize| match grid.places(ordered, i) {
+        None => ordered.places(i).len(),
+        Some(places) => places[places.len() - 1] + 1,
     };
-    if grid.gaps == Gaps::EachTold {
-        notes.extend(gaps(data, ordered, i, places));
-    }
-    let n_time = places[places.len() - 1] + 1;
-    let all = |columns| means(data, ordered.entries(i), places, columns);
-    let (outputs, inputs) = (all(&used.outputs), all(&used.inputs));
-    Steps { start, n_time, outputs, inputs }
+    let write = |i: usize, columns: &[usize], to: &mut [f64]| match grid.places(ordered, i) {
+        None => write_table(data, ordered, i, columns, to),
+        Some(places) => write_means(data, ordered.entries(i).zip(places), columns, to),
+    };
+    let (d_obs, d_input) = (used.outputs.len(), used.inputs.len());
+    let rows = block::USUAL / d_obs.max(1);
+    let groups = ordered.by_groups(rows, |group| {
+        let lengths: Vec<usize> = group.clone().map(|i| n_time(i) * d_obs).collect();
+        let outputs = block::filled(&lengths, |k, to| write(group.start + k, &used.outputs, to));
+        let placed = group.zip(outputs).map(|(i, outputs)| {
+            let mut inputs = vec![0.0; n_time(i) * d_input];
+            write(i, &used.inputs, &mut inputs);
+            let start = data.times.get(ordered.entry(ordered.bounds[i]));
+            let told = grid.places(ordered, i).filter(|_| grid.gaps == Gaps::EachTold);
+            let gaps = told.and_then(|places| gaps(data, ordered, i, places));
+            (Steps { start, n_time: n_time(i), outputs, inputs }, gaps)
+        });
+        placed.collect::<Vec<_>>()
+    });
+    let (all, gaps): (Vec<_>, Vec<_>) = groups.into_iter().flatten().unzip();
+    (all, gaps.into_iter().flatten().collect())
 }
 
-/// The mean of what is known of each column at each place, NaN where nothing is.
-fn means(
+/// Writes the mean of what is known of each column at each place, NaN where nothing is.
+fn write_means<'p>(
     data: &Collector<'_>,
-    entries: impl Iterator<Item = usize>,
-    places: &[usize],
+    entries: impl Iterator<Item = (usize, &'p usize)>,
     columns: &[usize],
-) -> Vec<f64> {
+    table: &mut [f64],
+) {
     let width = columns.len();
-    let mut table = vec![f64::NAN; (places[places.len() - 1] + 1) * width];
+    table.fill(f64::NAN);
     let mut counts: (usize, Vec<u32>) = (usize::MAX, vec![0; width]);
-    for (entry, &place) in entries.zip(places) {
+    for (entry, &place) in entries {
         if counts.0 != place {
             counts.0 = place;
             counts.1.fill(0);
@@ -237,7 +239,6 @@ fn means(
             *to = if *n == 1 { value } else { *to + (value - *to) / f64::from(*n) };
         }
     }
-    table
 }
 
 /// The gaps of one sequence, if it has any.

@@ -1,9 +1,13 @@
 //! Rows of a batch, taken in column by column: what comes of it is what [`Collector::push`] of one row after the other would give, errors included.
 
+use std::ops::Range;
+
+use arrow_array::types::{Float32Type, Float64Type, Int64Type};
 use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray};
 
 use super::arrow::Values;
 use super::collect::{Collector, Content, Times};
+use super::numbers::{Foreign, spread};
 use crate::time::TimeKind;
 use crate::{Error, Result};
 
@@ -133,27 +137,24 @@ impl Collector<'_> {
             }
             Values::Numbers(found) if may_be_numbers && !have_infinite(&found.values()[..n]) => {
                 let found = found.slice(0, n);
+                self.took_numbers(ahead, column, &found);
                 match found.null_count() {
-                    0 => {
-                        self.took_numbers(ahead, column, found.values());
-                        self.values[column].share(found.values().clone());
-                    }
-                    _ => self.push_numbers(ahead, column, found.iter()),
+                    0 => self.values[column].share(found.values().clone()),
+                    _ => self.values[column].share_foreign(found),
                 }
             }
             Values::Singles(found) if may_be_numbers && !have_infinite(&found.values()[..n]) => {
                 let found = found.slice(0, n);
-                // What is null has any number in its place.
-                let found = match found.null_count() {
-                    0 => found.values().clone(),
-                    _ => found.iter().map(|value| value.unwrap_or(f32::NAN)).collect(),
-                };
                 self.took_numbers(ahead, column, &found);
-                self.values[column].share_narrow(found);
+                match found.null_count() {
+                    0 => self.values[column].share_narrow(found.values().clone()),
+                    _ => self.values[column].share_foreign(found),
+                }
             }
             Values::Integers(found) if may_be_numbers => {
                 let found = found.slice(0, n);
-                self.push_numbers(ahead, column, found.iter().map(|value| value.map(|value| value as f64)));
+                self.took_numbers(ahead, column, &found);
+                self.values[column].share_foreign(found);
             }
             _ => {
                 for index in 0..n {
@@ -165,21 +166,70 @@ impl Collector<'_> {
         Ok(())
     }
 
-    fn push_numbers(&mut self, ahead: Ahead, column: usize, values: impl Iterator<Item = Option<f64>>) {
-        let values: Vec<f64> = values.map(|value| value.unwrap_or(f64::NAN)).collect();
-        self.took_numbers(ahead, column, &values);
-        self.values[column].share(values);
+    /// Notes what numbers say of their column.
+    fn took_numbers<T: Number>(&mut self, ahead: Ahead, column: usize, added: &PrimitiveArray<T>) {
+        let is_missing = |at: &usize| added.get(*at).is_nan();
+        if self.missing[column].is_none() {
+            self.missing[column] = (0..ahead.n).find(is_missing).map(|at| ahead.row(at));
+        }
+        if self.contents[column] != Content::Numbers && !(0..ahead.n).all(|at| is_missing(&at)) {
+            self.contents[column] = Content::Numbers;
+        }
+    }
+}
+
+/// Types of numbers that a column may have, and null.
+trait Number: ArrowPrimitiveType {
+    /// As a number of double precision.
+    fn double(value: Self::Native) -> f64;
+}
+
+impl Number for Float64Type {
+    fn double(value: f64) -> f64 {
+        value
+    }
+}
+
+impl Number for Float32Type {
+    fn double(value: f32) -> f64 {
+        value.into()
+    }
+}
+
+impl Number for Int64Type {
+    fn double(value: i64) -> f64 {
+        value as f64
+    }
+}
+
+/// What is null is NaN.
+impl<T: Number> Foreign<f64> for PrimitiveArray<T> {
+    fn len(&self) -> usize {
+        Array::len(self)
     }
 
-    /// Notes what numbers say of their column.
-    fn took_numbers<T: Copy + Into<f64>>(&mut self, ahead: Ahead, column: usize, added: &[T]) {
-        let is_missing = |value: &T| (*value).into().is_nan();
-        let missing = if are_finite(added) { None } else { added.iter().position(is_missing) };
-        if let (Some(at), None) = (missing, self.missing[column]) {
-            self.missing[column] = Some(ahead.row(at));
-        }
-        if !added.iter().all(is_missing) {
-            self.contents[column] = Content::Numbers;
+    fn get(&self, at: usize) -> f64 {
+        if self.is_valid(at) { T::double(self.value(at)) } else { f64::NAN }
+    }
+
+    fn write(&self, range: Range<usize>, to: &mut [f64], width: usize) {
+        let values = &self.values()[range.clone()];
+        spread(values, to, width, T::double);
+        let Some(nulls) = self.nulls() else {
+            return;
+        };
+        // Word by word: most values are known, and what is null has any number in its place.
+        let known = nulls.inner().slice(range.start, range.len());
+        for (word, known) in known.bit_chunks().iter_padded().enumerate() {
+            let mut null = !known;
+            while null != 0 {
+                let at = 64 * word + null.trailing_zeros() as usize;
+                if at >= values.len() {
+                    break;
+                }
+                to[at * width] = f64::NAN;
+                null &= null - 1;
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ mod attributes;
 #[cfg(feature = "arrow")]
 mod batch;
 mod between_rows;
+pub(crate) mod block;
 mod cell;
 mod collect;
 mod csv;
@@ -30,6 +31,7 @@ mod roles;
 pub(crate) mod share;
 mod source;
 mod suits;
+mod threads;
 
 use std::fs::File;
 use std::io::{BufRead, Read};

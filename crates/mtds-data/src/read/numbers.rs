@@ -1,11 +1,22 @@
 //! A column of numbers, an entry after the other: in pieces that were taken in, or that somebody else holds and need not be copied.
+//! What others hold may be narrower, have gaps or be of another type, and becomes numbers where it is looked at.
 
 use std::ops::Range;
 
 /// Numbers that somebody else holds.
 type Shared<T> = Box<dyn AsRef<[T]> + Send + Sync>;
 
-/// A column of numbers; those that somebody else holds may be narrower, and become wide where they are looked at.
+/// Numbers in a form of their own, which somebody else holds.
+pub(crate) trait Foreign<T>: Send + Sync {
+    /// How many.
+    fn len(&self) -> usize;
+    /// One of them.
+    fn get(&self, at: usize) -> T;
+    /// Writes some of them into `to`, to the first of every `width` places.
+    fn write(&self, range: Range<usize>, to: &mut [T], width: usize);
+}
+
+/// A column of numbers.
 pub(crate) struct Numbers<T, N = T> {
     pieces: Vec<Piece<T, N>>,
     /// The first entry of each piece.
@@ -17,14 +28,23 @@ enum Piece<T, N> {
     Own(Vec<T>),
     Shared(Shared<T>),
     Narrow(Shared<N>),
+    Foreign(Box<dyn Foreign<T>>),
 }
 
 /// Some numbers of one piece.
-#[derive(Clone, Copy)]
 enum Slice<'a, T, N> {
     Wide(&'a [T]),
     Narrow(&'a [N]),
+    Foreign(&'a dyn Foreign<T>, usize, usize),
 }
+
+impl<T, N> Clone for Slice<'_, T, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, N> Copy for Slice<'_, T, N> {}
 
 impl<T, N> Default for Numbers<T, N> {
     fn default() -> Self {
@@ -32,12 +52,13 @@ impl<T, N> Default for Numbers<T, N> {
     }
 }
 
-impl<T, N> Piece<T, N> {
+impl<T: Copy, N: Copy> Piece<T, N> {
     fn values(&self) -> Slice<'_, T, N> {
         match self {
             Self::Own(values) => Slice::Wide(values),
             Self::Shared(values) => Slice::Wide((**values).as_ref()),
             Self::Narrow(values) => Slice::Narrow((**values).as_ref()),
+            Self::Foreign(values) => Slice::Foreign(&**values, 0, values.len()),
         }
     }
 }
@@ -47,6 +68,7 @@ impl<'a, T: Copy, N: Copy + Into<T>> Slice<'a, T, N> {
         match self {
             Self::Wide(values) => values.len(),
             Self::Narrow(values) => values.len(),
+            Self::Foreign(_, start, end) => end - start,
         }
     }
 
@@ -54,6 +76,7 @@ impl<'a, T: Copy, N: Copy + Into<T>> Slice<'a, T, N> {
         match self {
             Self::Wide(values) => values[at],
             Self::Narrow(values) => values[at].into(),
+            Self::Foreign(values, start, _) => values.get(start + at),
         }
     }
 
@@ -61,6 +84,7 @@ impl<'a, T: Copy, N: Copy + Into<T>> Slice<'a, T, N> {
         match self {
             Self::Wide(values) => Self::Wide(&values[range]),
             Self::Narrow(values) => Self::Narrow(&values[range]),
+            Self::Foreign(values, start, _) => Self::Foreign(values, start + range.start, start + range.end),
         }
     }
 
@@ -75,6 +99,9 @@ impl<'a, T: Copy, N: Copy + Into<T>> Slice<'a, T, N> {
             Self::Wide(values) => values.windows(2).fold(true, |all, pair| all & is_wanted(pair[0], pair[1])),
             Self::Narrow(values) => {
                 values.windows(2).fold(true, |all, pair| all & is_wanted(pair[0].into(), pair[1].into()))
+            }
+            Self::Foreign(values, start, end) => {
+                (start + 1..end).all(|at| is_wanted(values.get(at - 1), values.get(at)))
             }
         }
     }
@@ -108,6 +135,12 @@ impl<T: Copy, N: Copy + Into<T>> Numbers<T, N> {
     #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     pub fn share_narrow(&mut self, values: impl AsRef<[N]> + Send + Sync + 'static) {
         self.add(Piece::Narrow(Box::new(values)));
+    }
+
+    /// Adds the numbers of the next entries, which stay where and what they are.
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+    pub fn share_foreign(&mut self, values: impl Foreign<T> + 'static) {
+        self.add(Piece::Foreign(Box::new(values)));
     }
 
     fn add(&mut self, piece: Piece<T, N>) {
@@ -145,26 +178,15 @@ impl<T: Copy, N: Copy + Into<T>> Numbers<T, N> {
         self.slices(0..self.n).flat_map(Slice::iter)
     }
 
-    /// The numbers of some entries, in one piece.
-    pub fn to_vec(&self, entries: Range<usize>) -> Vec<T> {
-        let mut values = Vec::with_capacity(entries.len());
-        for slice in self.slices(entries) {
-            match slice {
-                Slice::Wide(found) => values.extend_from_slice(found),
-                Slice::Narrow(found) => values.extend(found.iter().map(|&value| value.into())),
-            }
-        }
-        values
-    }
-
     /// Writes the numbers of some entries into `to`, to the first of every `width` places.
     pub fn write(&self, entries: Range<usize>, to: &mut [T], width: usize) {
         let mut rows = 0;
         for slice in self.slices(entries) {
-            let places = to.get_mut(rows * width..).unwrap_or_default().chunks_mut(width);
+            let to = to.get_mut(rows * width..).unwrap_or_default();
             match slice {
-                Slice::Wide(found) => places.zip(found).for_each(|(to, &value)| to[0] = value),
-                Slice::Narrow(found) => places.zip(found).for_each(|(to, &value)| to[0] = value.into()),
+                Slice::Wide(found) => spread(found, to, width, |value| value),
+                Slice::Narrow(found) => spread(found, to, width, N::into),
+                Slice::Foreign(found, start, end) => found.write(start..end, to, width),
             }
             rows += slice.len();
         }
@@ -182,9 +204,34 @@ impl<T: Copy, N: Copy + Into<T>> Numbers<T, N> {
     }
 }
 
+/// Writes numbers to the first of every `width` places.
+pub(crate) fn spread<N: Copy, T>(found: &[N], to: &mut [T], width: usize, of: impl Fn(N) -> T) {
+    match width {
+        1 => to.iter_mut().zip(found).for_each(|(to, &value)| *to = of(value)),
+        _ => found.iter().enumerate().for_each(|(row, &value)| to[row * width] = of(value)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Numbers in halves.
+    struct Halves(Vec<i64>);
+
+    impl Foreign<i64> for Halves {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn get(&self, at: usize) -> i64 {
+            self.0[at] / 2
+        }
+
+        fn write(&self, range: Range<usize>, to: &mut [i64], width: usize) {
+            spread(&self.0[range], to, width, |value| value / 2);
+        }
+    }
 
     #[test]
     fn pieces_are_one_column() {
@@ -196,14 +243,15 @@ mod tests {
         numbers.extend([]);
         numbers.share_narrow(vec![5, 6]);
         numbers.share_narrow(vec![]);
-        numbers.extend([7, 8]);
-        assert_eq!(numbers.n, 9);
-        assert_eq!(numbers.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-        for start in 0..9 {
+        numbers.share_foreign(Halves(vec![14, 16, 18]));
+        numbers.share_foreign(Halves(vec![]));
+        numbers.extend([10, 11]);
+        assert_eq!(numbers.n, 12);
+        assert_eq!(numbers.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        for start in 0..12 {
             assert_eq!(numbers.get(start), start as i64);
-            for end in start..=9 {
+            for end in start..=12 {
                 let expected: Vec<_> = (start as i64..end as i64).collect();
-                assert_eq!(numbers.to_vec(start..end), expected, "{start} {end}");
                 for width in 1..4 {
                     // The last place of a table is not the first of its row where the column is not the first.
                     let mut table = vec![-1; (expected.len() * width).max(width)];
@@ -226,7 +274,7 @@ mod tests {
     #[test]
     fn nothing_has_no_numbers() {
         let none = Numbers::<f64>::default();
-        assert_eq!((none.n, none.iter().count(), none.to_vec(0..0).len()), (0, 0, 0));
+        assert_eq!((none.n, none.iter().count()), (0, 0));
         assert!(none.all_pairs(0..0, |_, _| false));
     }
 }

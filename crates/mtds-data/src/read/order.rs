@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::collect::{Collector, Times};
+use super::threads;
 use crate::note::Note;
 use crate::problem::{Place, Problem};
 use crate::time::TimeKind;
@@ -14,6 +15,17 @@ pub(crate) struct Ordered {
     entries: Option<Vec<u32>>,
     /// At which place each sequence begins, and the end; `n_seq + 1` numbers.
     pub bounds: Vec<usize>,
+}
+
+/// Rows of a sequence that are looked through by one thread, together with those of others where it has fewer.
+pub(crate) const ROWS_AT_ONCE: usize = 1 << 17;
+
+/// A sequence with times that are not later than those before.
+struct Untidy {
+    /// If some are earlier, the row of the first, and all entries in order of time.
+    sorted: Option<(u64, Vec<u32>)>,
+    /// If some are the same, the first two, and how many there are.
+    duplicates: Option<([usize; 2], usize)>,
 }
 
 /// What to do with rows of one sequence that share a time.
@@ -32,22 +44,43 @@ impl Ordered {
     /// [`Problem::DuplicateTime`] if duplicates are refused.
     pub fn new(data: &Collector<'_>, duplicates: Duplicates, notes: &mut Vec<Note>) -> Result<Self> {
         let mut ordered = Self::by_series(data);
-        for i in 0..data.series.len() {
-            let places = ordered.places(i);
-            if ordered.rises(&data.times, places.clone()) {
-                continue;
-            }
-            let mut inner = places.start + 1..places.end;
-            let earlier = inner.find(|&j| is_later(&data.times, ordered.entry(j - 1), ordered.entry(j)));
-            if let Some(j) = earlier {
-                let row = data.rows.get(ordered.entry(j));
-                notes.push(Note::Unsorted { series: data.series[i].id.clone(), row });
+        let untidy = ordered.by_groups(ROWS_AT_ONCE, |group| {
+            group.filter_map(|i| ordered.untidy(data, i).map(|found| (i, found))).collect::<Vec<_>>()
+        });
+        for (i, Untidy { sorted, duplicates: found }) in untidy.into_iter().flatten() {
+            let series = || data.series[i].id.clone();
+            if let Some((row, sorted)) = sorted {
+                notes.push(Note::Unsorted { series: series(), row });
+                let places = ordered.places(i);
                 let entries = ordered.entries.get_or_insert_with(|| (0..data.rows.len() as u32).collect());
-                sort(&data.times, &mut entries[places]);
+                entries[places].copy_from_slice(&sorted);
             }
-            ordered.look_for_duplicates(data, i, duplicates, notes)?;
+            let Some((first, n_rows)) = found else {
+                continue;
+            };
+            let [first_row, second_row] = first.map(|entry| data.rows.get(entry));
+            if duplicates == Duplicates::Refused {
+                let time = data.times.format(first[0]);
+                let place = Place::cell(second_row, &data.roles.names[data.roles.time]);
+                let problem = Problem::DuplicateTime { series: series(), time, first_row };
+                return Err(Error::data(data.file, place, problem));
+            }
+            notes.push(Note::Duplicates { series: series(), n_rows, first_row, second_row });
         }
         Ok(ordered)
+    }
+
+    /// What comes of groups of sequences that follow each other, all in order, on all threads. A group has `n_rows` rows or more, if sequences
+    /// are left.
+    pub fn by_groups<T: Send>(&self, n_rows: usize, of: impl Fn(Range<usize>) -> T + Send + Sync) -> Vec<T> {
+        let (mut groups, mut start) = (vec![], 0);
+        for end in 1..self.bounds.len() {
+            if self.bounds[end] - self.bounds[start] >= n_rows || end + 1 == self.bounds.len() {
+                groups.push(start..end);
+                start = end;
+            }
+        }
+        threads::map(groups, of)
     }
 
     /// Number of entries.
@@ -106,28 +139,27 @@ impl Ordered {
         }
     }
 
-    fn look_for_duplicates(
-        &self,
-        data: &Collector<'_>,
-        i: usize,
-        duplicates: Duplicates,
-        notes: &mut Vec<Note>,
-    ) -> Result<()> {
-        let places = self.places(i);
-        let pairs = (places.start + 1..places.end).map(|j| [self.entry(j - 1), self.entry(j)]);
-        let mut pairs = pairs.filter(|pair| is_same(&data.times, pair[0], pair[1]));
-        let Some(first) = pairs.next() else {
-            return Ok(());
-        };
-        let (first_row, second_row) = (data.rows.get(first[0]), data.rows.get(first[1]));
-        let series = data.series[i].id.clone();
-        if duplicates == Duplicates::Noted {
-            notes.push(Note::Duplicates { series, n_rows: 1 + pairs.count(), first_row, second_row });
-            return Ok(());
+    /// What keeps sequence number `i` from being in order; `None` where every time is later than the one before.
+    fn untidy(&self, data: &Collector<'_>, i: usize) -> Option<Untidy> {
+        let (times, places) = (&data.times, self.places(i));
+        if self.rises(times, places.clone()) {
+            return None;
         }
-        let time = data.times.format(first[0]);
-        let place = Place::cell(second_row, &data.roles.names[data.roles.time]);
-        Err(Error::data(data.file, place, Problem::DuplicateTime { series, time, first_row }))
+        let mut inner = places.start + 1..places.end;
+        let earlier = inner.find(|&j| is_later(times, self.entry(j - 1), self.entry(j)));
+        let sorted = earlier.map(|j| {
+            let mut entries: Vec<u32> = places.clone().map(|place| self.entry(place) as u32).collect();
+            sort(times, &mut entries);
+            (data.rows.get(self.entry(j)), entries)
+        });
+        let entry = |k: usize| match &sorted {
+            Some((_, entries)) => entries[k] as usize,
+            None => self.entry(places.start + k),
+        };
+        let pairs = (1..places.len()).map(|k| [entry(k - 1), entry(k)]);
+        let mut pairs = pairs.filter(|pair| is_same(times, pair[0], pair[1]));
+        let duplicates = pairs.next().map(|first| (first, 1 + pairs.count()));
+        Some(Untidy { sorted, duplicates })
     }
 }
 
@@ -144,9 +176,18 @@ fn is_same(times: &Times, a: usize, b: usize) -> bool {
 
 fn sort(times: &Times, entries: &mut [u32]) {
     match times.kind {
-        Some(TimeKind::Number) => {
-            entries.sort_by(|&a, &b| times.numbers.get(a as usize).total_cmp(&times.numbers.get(b as usize)));
-        }
-        _ => entries.sort_by_key(|&entry| times.integers.get(entry as usize)),
+        Some(TimeKind::Number) => sort_by(entries, |entry| times.numbers.get(entry), f64::total_cmp),
+        _ => sort_by(entries, |entry| times.integers.get(entry), i64::cmp),
     }
+}
+
+/// Sorts by times, each looked up once: entries of equal time stay as they are.
+fn sort_by<T: Copy>(
+    entries: &mut [u32],
+    time: impl Fn(usize) -> T,
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering,
+) {
+    let mut timed: Vec<(T, u32)> = entries.iter().map(|&entry| (time(entry as usize), entry)).collect();
+    timed.sort_by(|a, b| compare(&a.0, &b.0));
+    entries.iter_mut().zip(timed).for_each(|(to, (_, entry))| *to = entry);
 }

@@ -12,7 +12,7 @@
 use super::collect::Collector;
 use super::irregular::{self, Nearest};
 use super::local_days;
-use super::order::Ordered;
+use super::order::{Ordered, ROWS_AT_ONCE};
 use crate::note::Note;
 use crate::problem::{Place, Problem};
 use crate::time::calendar::{DAY, in_month};
@@ -203,13 +203,15 @@ fn without_gaps(data: &Collector<'_>, ordered: &Ordered, kind: TimeKind) -> Opti
         let (before, entry) = (ordered.entry(j - 1), ordered.entry(j));
         data.times.integers.get(entry).saturating_sub(data.times.integers.get(before))
     };
-    let step = inner_places(ordered).next().map(difference).filter(|step| *step > 0)?;
-    let is_whole = (0..data.series.len()).all(|i| match ordered.in_one_piece(i) {
+    let step = inner_places(ordered).next().map(difference).filter(|step| (1..i64::MAX).contains(step))?;
+    // Times rise: a difference beyond the largest number is negative here, and no step.
+    let follow = |i| match ordered.in_one_piece(i) {
         Some(entries) => {
-            data.times.integers.all_pairs(entries, |before, time| time.saturating_sub(before) == step)
+            data.times.integers.all_pairs(entries, |before, time| time.wrapping_sub(before) == step)
         }
         None => ordered.places(i).skip(1).all(|j| difference(j) == step),
-    });
+    };
+    let is_whole = ordered.by_groups(ROWS_AT_ONCE, |mut group| group.all(follow)).into_iter().all(|all| all);
     match kind {
         _ if !is_whole => None,
         TimeKind::Integer => Some(Step::Integer(step)),

@@ -10,6 +10,7 @@
 //! one by its length.
 
 use super::assemble::{Steps, Used, data_error, values};
+use super::block::Stretch;
 use super::collect::Collector;
 use super::options::{Resample, ResampleMethod};
 use super::order::Ordered;
@@ -69,7 +70,7 @@ pub(crate) fn resample(
                 (placed.linear(&used.outputs, near), placed.linear(&used.inputs, f64::MAX))
             }
         };
-        Steps { start, n_time, outputs, inputs }
+        Steps { start, n_time, outputs: Stretch::Own(outputs), inputs }
     });
     let all: Vec<Steps> = all.collect();
     let n_steps = all.iter().map(|steps| steps.n_time).sum();

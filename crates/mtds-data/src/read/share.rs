@@ -3,13 +3,15 @@
 use mtds::{Family, Signal};
 
 use super::assemble::sequence;
+use super::block::Stretch;
+use super::threads;
 use crate::note::Note;
 
 /// One sequence, not yet checked; signals as number of rows and values row by row.
 pub(crate) struct Part {
     pub id: String,
     pub label: Option<String>,
-    pub outputs: (usize, Vec<f64>),
+    pub outputs: (usize, Stretch),
     /// Without values where there are no inputs.
     pub inputs: (usize, Vec<f64>),
 }
@@ -26,21 +28,24 @@ pub(crate) fn family(
     }
     let is_common = d_input > 0 && share_inputs(&parts);
     let mut common: Option<(usize, Vec<f64>)> = None;
-    let mut sequences = Vec::with_capacity(parts.len());
-    for part in parts {
-        let outputs = Signal::new(part.outputs.0, d_obs, part.outputs.1)?;
-        let made = sequence(part.id, outputs, part.label)?;
-        if is_common {
-            if common.as_ref().is_none_or(|longest| longest.0 < part.inputs.0) {
-                common = Some(part.inputs);
+    if is_common {
+        for part in &mut parts {
+            let inputs = std::mem::take(&mut part.inputs);
+            if common.as_ref().is_none_or(|longest| longest.0 < inputs.0) {
+                common = Some(inputs);
             }
-            sequences.push(made);
-        } else if d_input > 0 {
-            sequences.push(made.with_inputs(Signal::new(part.inputs.0, d_input, part.inputs.1)?)?);
-        } else {
-            sequences.push(made);
         }
     }
+    let with_inputs = d_input > 0 && !is_common;
+    let made = threads::map(parts, |part| {
+        let made = sequence(part.id, part.outputs.1.signal(part.outputs.0, d_obs)?, part.label)?;
+        if !with_inputs {
+            return Ok(made);
+        }
+        made.with_inputs(Signal::new(part.inputs.0, d_input, part.inputs.1)?)
+    });
+    // Whichever thread found one first: the first error is that of the first sequence which has one.
+    let sequences = made.into_iter().collect::<mtds::Result<Vec<_>>>()?;
     let family = Family::new(sequences)?;
     match common {
         None => Ok(family),
@@ -88,7 +93,7 @@ mod tests {
         Part {
             id: id.into(),
             label: None,
-            outputs: (outputs.len(), outputs.to_vec()),
+            outputs: (outputs.len(), Stretch::Own(outputs.to_vec())),
             inputs: (inputs.len(), inputs.to_vec()),
         }
     }

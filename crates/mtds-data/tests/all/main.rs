@@ -2,6 +2,7 @@
 
 mod attributes;
 mod local_days;
+mod many_rows;
 mod mutated;
 mod old_fit;
 mod old_model;
