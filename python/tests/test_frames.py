@@ -266,6 +266,35 @@ def test_frames_in_many_chunks_are_what_they_are_in_one(frame):
         pymtds.Family(spoiled)
 
 
+def test_long_frames_are_read_on_all_threads_to_the_same_bits():
+    lengths = np.arange(2000) % 90 + 100
+    series = np.repeat(np.arange(2000), lengths)
+    t = np.concatenate([np.arange(n) for n in lengths])
+    y = np.sin(0.1 * t) + 0.01 * series
+    frame = pl.DataFrame({"series": [f"member {i}" for i in series], "t": t, "y": y})
+    frame = frame.with_columns(y=pl.when(pl.col("t") % 7 > 0).then(pl.col("y")))
+    # A part at a time it is as short as what one thread reads.
+    parts = [pymtds.Family(frame.filter(series // 500 == k)) for k in range(4)]
+    expected = {id: part.outputs(id) for part in parts for id in part}
+    chunked = pl.concat([frame[k : k + 9973] for k in range(0, frame.height, 9973)], rechunk=False)
+    coded = chunked.with_columns(pl.col("series").cast(pl.Categorical))
+    shuffled = frame.sample(fraction=1.0, shuffle=True, seed=3)
+    for kind in (frame, chunked, coded, frame.to_pandas(), chunked.to_arrow(), shuffled):
+        family = pymtds.Family(kind)
+        assert sorted(family) == sorted(expected)
+        found = zip(family.ids, map(family._core.outputs, range(len(family))), strict=True)
+        assert all(np.array_equal(y, expected[id], equal_nan=True) for id, y in found)
+    # Far from each other: the first is named.
+    odd = np.isin(series, [series[150_000], series[250_000]]) & (t == 50)
+    spoiled = [
+        part.with_columns(y=pl.when(pl.Series(odd[k : k + 9973])).then(float("inf")).otherwise(pl.col("y")))
+        for k in range(0, frame.height, 9973)
+        for part in [frame[k : k + 9973]]
+    ]
+    with pytest.raises(pymtds.DataError, match=f"row {np.flatnonzero(odd)[0] + 1}, column `y`"):
+        pymtds.Family(pl.concat(spoiled, rechunk=False))
+
+
 def test_rows_in_any_order_with_gaps_and_labels():
     frame = rows().with_columns(label=pl.col("series").str.to_uppercase())
     shuffled = frame.filter((pl.col("t") != 5) | (pl.col("series") != "b")).sample(

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import SETTINGS, rows
 
@@ -246,6 +247,29 @@ def test_a_model_is_pickled_into_another_process(model, method):
     expected = model.forecast(rows(), horizon=5).mean
     with multiprocessing.get_context(method).Pool(1) as pool:
         assert np.array_equal(pool.apply(forecast_elsewhere, [pickle.dumps(model)]), expected)
+
+
+def long_table() -> pa.Table:
+    n_seq = 300
+    return pa.table(
+        {
+            "series": np.repeat(np.arange(n_seq), 1000),
+            "t": np.tile(np.arange(1000), n_seq),
+            "y": np.arange(1000.0 * n_seq),
+        }
+    )
+
+
+def fingerprint_elsewhere(_) -> str:
+    return pymtds.Family(long_table()).fingerprint
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_long_frame_is_read_in_a_process_that_was_forked():
+    # Threads that were left behind here would not be there, and be waited for.
+    expected = fingerprint_elsewhere(None)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(fingerprint_elsewhere, [None]).get(timeout=60) == expected
 
 
 def resident() -> int:

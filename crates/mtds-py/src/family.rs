@@ -14,6 +14,9 @@ use mtds_data::{
 use pyo3::prelude::*;
 use std::path::Path;
 
+/// Rows of a frame from which on several threads are quicker than one, their start included.
+const MANY_ROWS: usize = 200_000;
+
 /// A family of sequences.
 #[pyclass(frozen, module = "pymtds._core")]
 pub(crate) struct Family {
@@ -40,13 +43,18 @@ impl Family {
     ) -> PyResult<Self> {
         let asked: DataColumns =
             serde_json::from_str(columns).map_err(|why| setting_error("columns", why))?;
-        let batches = stream::incoming(&parts)?;
+        let mut batches = stream::incoming(&parts)?;
         let model = model.map(|model| model.get().model());
         work::quick(py, || {
             let all = model.map_or(asked.clone(), |model| asked.clone().or(columns_of(model)));
             let (schema, name) = (batches.schema(), Path::new("frame"));
             let options = ReadOptions::by(&all, model.and_then(time_step_of))?;
-            let mut read = read_family_from_batches(batches, name, &options)?;
+            let pool = if batches.have_rows(MANY_ROWS) { work::pool(None).ok() } else { None };
+            let read = || read_family_from_batches(batches, name, &options);
+            let mut read = match pool {
+                Some(pool) => pool.install(read),
+                None => read(),
+            }?;
             if let Some(model) = model {
                 read.notes.extend(read.check_suits(model, name)?);
             }

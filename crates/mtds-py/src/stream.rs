@@ -8,35 +8,74 @@ use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use rayon::prelude::*;
+use std::collections::VecDeque;
 use std::ffi::CStr;
 
 /// The name that a capsule with a stream has.
 const STREAM: &CStr = c"arrow_array_stream";
+/// Streams that a thread reads before their batches are taken in.
+const STREAMS_PER_THREAD: usize = 4;
+
+type Batch = Result<RecordBatch, ArrowError>;
 
 /// Batches of streams of one schema, one stream after the other.
 pub(crate) struct Batches {
     schema: SchemaRef,
+    /// Those that are left, the next one last.
     streams: Vec<RecordBatchStreamReader>,
+    /// Batches that come before them.
+    ahead: VecDeque<Batch>,
 }
 
-impl Iterator for Batches {
-    type Item = Result<RecordBatch, ArrowError>;
+impl Batches {
+    /// Whether there are so many rows; looks at no more batches than it must.
+    pub(crate) fn have_rows(&mut self, n_rows: usize) -> bool {
+        let mut found = 0;
+        while found < n_rows {
+            let Some(batch) = self.pull() else {
+                return false;
+            };
+            found += batch.as_ref().map_or(n_rows, RecordBatch::num_rows);
+            self.ahead.push_back(batch);
+        }
+        true
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
+    /// The next batch of the streams.
+    fn pull(&mut self) -> Option<Batch> {
         while let Some(stream) = self.streams.last_mut() {
             if let Some(batch) = stream.next() {
-                let of_schema = |batch: &RecordBatch| {
-                    let found = batch.schema();
-                    match found.fields() == self.schema.fields() {
-                        true => Ok(()),
-                        false => Err(ArrowError::SchemaError(format!("parts differ: {found:?}"))),
-                    }
-                };
-                return Some(batch.and_then(|batch| of_schema(&batch).map(|()| batch)));
+                return Some(of_schema(&self.schema, batch));
             }
             self.streams.pop();
         }
         None
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Batch;
+
+    fn next(&mut self) -> Option<Batch> {
+        // Some libraries make the batches of a frame only now, categories above all: on all threads, if there are several.
+        if self.ahead.is_empty() && self.streams.len() > 1 && rayon::current_thread_index().is_some() {
+            let kept = self.streams.len().saturating_sub(STREAMS_PER_THREAD * rayon::current_num_threads());
+            let schema = &self.schema;
+            let next = self.streams.par_drain(kept..).rev();
+            let read = next.map(|stream| stream.map(|batch| of_schema(schema, batch)).collect::<Vec<_>>());
+            self.ahead.extend(read.collect::<Vec<_>>().into_iter().flatten());
+        }
+        self.ahead.pop_front().or_else(|| self.pull())
+    }
+}
+
+fn of_schema(schema: &SchemaRef, batch: Batch) -> Batch {
+    let batch = batch?;
+    let found = batch.schema();
+    match found.fields() == schema.fields() {
+        true => Ok(batch),
+        false => Err(ArrowError::SchemaError(format!("parts differ: {found:?}"))),
     }
 }
 
@@ -56,9 +95,8 @@ pub(crate) fn incoming(parts: &[Bound<'_, PyAny>]) -> PyResult<Batches> {
         return Err(PyTypeError::new_err("expected one part of a frame or more"));
     };
     let schema = first.schema();
-    // They are taken from the end.
     streams.reverse();
-    Ok(Batches { schema, streams })
+    Ok(Batches { schema, streams, ahead: VecDeque::new() })
 }
 
 fn stream(frame: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {

@@ -135,7 +135,11 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     done.unwrap_or_else(|panic| Err(of_panic(&*panic)))
 }
 
-fn pool(threads: Option<usize>) -> PyResult<rayon::ThreadPool> {
+/// A pool of so many threads; `None`: of all cores.
+///
+/// # Errors
+/// For a number that cannot be meant, and where the system has no threads left.
+pub(crate) fn pool(threads: Option<usize>) -> PyResult<rayon::ThreadPool> {
     if threads.is_some_and(|count| count == 0 || count > MOST_THREADS) {
         let found = threads.unwrap_or_default();
         return Err(setting_error(
