@@ -267,14 +267,15 @@ def test_frames_in_many_chunks_are_what_they_are_in_one(frame):
 
 
 def test_long_frames_are_read_on_all_threads_to_the_same_bits():
-    lengths = np.arange(2000) % 90 + 100
-    series = np.repeat(np.arange(2000), lengths)
+    lengths = np.arange(4000) % 90 + 100
+    series = np.repeat(np.arange(4000), lengths)
     t = np.concatenate([np.arange(n) for n in lengths])
     y = np.sin(0.1 * t) + 0.01 * series
     frame = pl.DataFrame({"series": [f"member {i}" for i in series], "t": t, "y": y})
     frame = frame.with_columns(y=pl.when(pl.col("t") % 7 > 0).then(pl.col("y")))
+    assert frame.height > 500_000
     # A part at a time it is as short as what one thread reads.
-    parts = [pymtds.Family(frame.filter(series // 500 == k)) for k in range(4)]
+    parts = [pymtds.Family(frame.filter(series // 1000 == k)) for k in range(4)]
     expected = {id: part.outputs(id) for part in parts for id in part}
     chunked = pl.concat([frame[k : k + 9973] for k in range(0, frame.height, 9973)], rechunk=False)
     coded = chunked.with_columns(pl.col("series").cast(pl.Categorical))
@@ -285,7 +286,7 @@ def test_long_frames_are_read_on_all_threads_to_the_same_bits():
         found = zip(family.ids, map(family._core.outputs, range(len(family))), strict=True)
         assert all(np.array_equal(y, expected[id], equal_nan=True) for id, y in found)
     # Far from each other: the first is named.
-    odd = np.isin(series, [series[150_000], series[250_000]]) & (t == 50)
+    odd = np.isin(series, [series[250_000], series[500_000]]) & (t == 50)
     spoiled = [
         part.with_columns(y=pl.when(pl.Series(odd[k : k + 9973])).then(float("inf")).otherwise(pl.col("y")))
         for k in range(0, frame.height, 9973)

@@ -250,7 +250,7 @@ def test_a_model_is_pickled_into_another_process(model, method):
 
 
 def long_table() -> pa.Table:
-    n_seq = 300
+    n_seq = 600
     return pa.table(
         {
             "series": np.repeat(np.arange(n_seq), 1000),
