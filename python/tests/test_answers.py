@@ -110,6 +110,20 @@ def test_sequences_are_made_of_codes(model):
         model.generate(sample=2)
 
 
+def test_inputs_that_are_not_known_are_refused_instead_of_answered_with_nan(frame):
+    driven = frame.with_columns(u=(pl.col("t") % 7 == 0).cast(pl.Float64))
+    model = pymtds.fit(driven, code=1, effort=0.02)
+    for value in (np.nan, np.inf):
+        inputs = [[1.0], [value], [1.0]]
+        for ask in (
+            lambda inputs=inputs: model.generate(sample=1, inputs=inputs),
+            lambda inputs=inputs: model.generate(sample=1, inputs=inputs, noise=True),
+            lambda inputs=inputs: model.morph(["a", "b"], inputs=inputs),
+        ):
+            with pytest.raises(pymtds.DataError, match=r"inputs at step 2: found .*inputs cannot be missing"):
+                ask()
+
+
 def test_a_model_says_what_it_is(model, tmp_path):
     assert repr(model).startswith("Model(")
     assert "<table>" in model._repr_html_()

@@ -122,12 +122,15 @@ fn future_inputs_of(
     crate::base::emission::check_inputs(future, n_time, width)?;
     let Some(future) = future.filter(|_| width > 0) else { return Ok(None) };
     let future = future.slice(0..n_time);
-    if let Some(at) = future.values().iter().position(|u| !u.is_finite()) {
-        let what = format!("future inputs at step {}", past + at / width + 1);
-        let hint = "; inputs cannot be missing";
-        return Err(Error::NotFinite { what, value: future.values()[at], hint });
-    }
+    check_known(&future, "future inputs", past)?;
     model.scaling().inputs_to_model(&future).map(Some)
+}
+
+/// Inputs are known: the first that is not finite is named, `past` steps after the start.
+pub(super) fn check_known(inputs: &Signal, what: &str, past: usize) -> Result<()> {
+    let Some(at) = inputs.values().iter().position(|u| !u.is_finite()) else { return Ok(()) };
+    let what = format!("{what} at step {}", past + at / inputs.width() + 1);
+    Err(Error::NotFinite { what, value: inputs.values()[at], hint: "; inputs cannot be missing" })
 }
 
 /// Draws and weights, at most [`MAX_DRAWS`], none of weight zero.

@@ -5,6 +5,7 @@
 //! morph      the same with z_t moving along a path: the state goes on, the system changes under it
 //! ```
 
+use super::future::check_known;
 use crate::engine::Codes;
 use crate::family::Signal;
 use crate::infer::Posterior;
@@ -57,7 +58,7 @@ impl System {
     /// The noise-free sequence of one code, in data units: n_time × d_obs.
     ///
     /// # Errors
-    /// A code of the wrong length or not finite; inputs (data units) missing, too short or of the wrong width.
+    /// A code of the wrong length or not finite; inputs (data units) missing, too short, of the wrong width or not finite.
     pub fn generate(&self, code: &[f64], inputs: Option<&Signal>, n_time: usize) -> Result<Signal> {
         CodePath::new(vec![code.to_vec()])?;
         self.check_code(code.len())?;
@@ -101,7 +102,9 @@ impl System {
     /// What drives the base model from the first of `n_time` steps on, given inputs in data units.
     pub(super) fn drive_of(&self, inputs: Option<&Signal>, n_time: usize) -> Result<Option<Signal>> {
         crate::base::emission::check_inputs(inputs, n_time, self.d_input())?;
-        let inputs = inputs.map(|u| self.scaling().inputs_to_model(&u.slice(0..n_time))).transpose()?;
+        let known = inputs.map(|u| u.slice(0..n_time));
+        known.iter().try_for_each(|u| check_known(u, "inputs", 0))?;
+        let inputs = known.map(|u| self.scaling().inputs_to_model(&u)).transpose()?;
         self.drive(inputs, 0..n_time, None, &mut FrontState::default())
     }
 
@@ -135,6 +138,26 @@ mod tests {
         let generated = model.generate(&code, Some(&impulse(30)), 30).unwrap();
         for (a, b) in morph.values().iter().zip(generated.values()) {
             assert!((a - b).abs() < 1e-5, "{a} {b}"); // f64 against f32
+        }
+    }
+
+    #[test]
+    fn inputs_that_are_not_known_are_named_instead_of_answered_with_nan() {
+        let (model, code) = (model(), vec![0.4, -1.1]);
+        let path = CodePath::new(vec![code.clone(), vec![1.0, 0.0]]).unwrap();
+        for value in [f64::NAN, f64::INFINITY] {
+            let inputs = Signal::column(vec![0.0, 1.0, value, 0.0]);
+            let mut random = stream(4, 2);
+            for refused in [
+                model.generate(&code, Some(&inputs), 4),
+                model.generate_noisy(&code, Some(&inputs), 4, &mut random),
+                model.morph(&path, Some(&inputs), 4),
+            ] {
+                let text = refused.unwrap_err().to_string();
+                assert!(text.contains("inputs at step 3: found"), "{text}");
+            }
+            // What lies after the last step does not matter.
+            assert!(model.generate(&code, Some(&inputs), 2).is_ok());
         }
     }
 
