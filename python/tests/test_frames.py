@@ -1,6 +1,7 @@
 """What frames of every kind may hold, and what is refused with which words."""
 
 import datetime as dt
+import uuid
 
 import duckdb
 import narwhals as nw
@@ -358,6 +359,36 @@ def test_frames_that_are_none_and_columns_that_come_twice():
     mixed.loc[3, "y"] = "x"
     with pytest.raises(pymtds.DataError):
         pymtds.Family(mixed)
+
+
+def test_ids_that_are_large_numbers_stay_apart(model, frame):
+    # As hashes are: numbers of double precision could not tell them apart.
+    hashes = {letter: 2**64 - 1 - i for i, letter in enumerate("abcdef")}
+    hashed = frame.with_columns(pl.col("series").replace_strict(hashes, return_dtype=pl.UInt64))
+    expected = model.forecast(frame, horizon=2).mean
+    for family in (hashed, hashed.to_pandas(), hashed.to_arrow(), duckdb.sql("select * from hashed")):
+        assert pymtds.Family(family).ids == [str(one) for one in hashes.values()]
+        found = model.forecast(family, horizon=2)
+        assert np.array_equal(found.mean, expected)
+        if not isinstance(family, duckdb.DuckDBPyRelation):
+            ids = nw.from_native(found.frame, eager_only=True)["series"]
+            assert ids.dtype == nw.UInt64
+            assert ids.to_list()[::2] == list(hashes.values())
+
+
+def test_ids_and_labels_without_text_are_refused_instead_of_being_one(frame):
+    arrow = frame.to_arrow()
+    bytes_ = arrow.column("series").cast(pa.binary())
+    # Times that differ, so that nothing else gives it away.
+    apart = frame.with_columns(pl.col("t") + 30 * pl.col("series").rank("dense").cast(pl.Int64)).to_arrow()
+    for spoiled in (
+        apart.set_column(0, "series", bytes_),
+        arrow.append_column("label", bytes_),
+        frame.to_pandas().assign(series=[uuid.UUID(int=ord(id)) for id in frame["series"]]),
+        frame.with_columns(pl.col("series").cast(pl.Binary)),
+    ):
+        with pytest.raises(pymtds.DataError, match=r"expected a name, found a value of type .*Binary"):
+            pymtds.Family(spoiled)
 
 
 def test_a_model_refuses_other_columns_and_steps(model, frame):

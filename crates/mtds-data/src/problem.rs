@@ -108,6 +108,10 @@ pub enum Problem {
     )]
     Width { expected: usize, found: usize },
 
+    /// A cell that should be a name.
+    #[error("expected a name, found {found}; give text, numbers or categories")]
+    NotAName { found: String },
+
     /// A cell that should be a number.
     #[error("expected a number, or nothing where it is missing, found `{found}`; {advice}")]
     NotANumber { found: String, advice: &'static str },

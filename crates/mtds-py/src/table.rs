@@ -3,10 +3,11 @@
 use crate::error::{InternalError, Result, data_error};
 use crate::{array, stream, work};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray,
     TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
+    UInt64Array,
 };
 use arrow_schema::{DataType, TimeUnit};
 use mtds_data::{Column, Time, TimeAxis, TimeKind};
@@ -103,7 +104,8 @@ pub(crate) fn ids(values: &[&str], kind: Option<&DataType>) -> ArrayRef {
     };
     let as_numbers = match kind {
         Some(kind) if kind.is_integer() => {
-            parsed(values).map(|ids: Vec<i64>| Arc::new(Int64Array::from(ids)) as ArrayRef)
+            let small = parsed(values).map(|ids: Vec<i64>| Arc::new(Int64Array::from(ids)) as ArrayRef);
+            small.or_else(|| parsed(values).map(|ids: Vec<u64>| Arc::new(UInt64Array::from(ids)) as ArrayRef))
         }
         Some(kind) if kind.is_floating() => parsed(values).map(numbers),
         _ => None,
@@ -171,6 +173,10 @@ fn plain<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyAny>>
         DataType::Int64 => {
             let values: Vec<i64> = column.as_primitive::<Int64Type>().values().to_vec();
             py.import("numpy")?.call_method1("array", (values, "i8"))
+        }
+        DataType::UInt64 => {
+            let values: Vec<u64> = column.as_primitive::<UInt64Type>().values().to_vec();
+            py.import("numpy")?.call_method1("array", (values, "u8"))
         }
         DataType::Date32 => {
             let days = column.as_primitive::<arrow_array::types::Date32Type>().values();

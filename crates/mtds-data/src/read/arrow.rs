@@ -137,9 +137,9 @@ impl<'a> Values<'a> {
             Self::Booleans(array) if array.is_valid(index) => Cell::Integer(array.value(index).into()),
             Self::Unsigned(array) if array.is_valid(index) => {
                 let value = array.value(index);
-                i64::try_from(value).map_or(Cell::Number(value as f64), Cell::Integer)
+                i64::try_from(value).map_or(Cell::Unsigned(value), Cell::Integer)
             }
-            Self::Other(array, name) if array.is_valid(index) => Cell::Text(name),
+            Self::Other(array, name) if array.is_valid(index) => Cell::Other(name),
             _ => Cell::Empty,
         }
     }

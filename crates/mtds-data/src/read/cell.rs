@@ -15,11 +15,16 @@ pub(crate) enum Cell<'a> {
     Text(&'a str),
     /// A whole number.
     Integer(i64),
+    /// A whole number beyond those, such as a hash that names a sequence.
+    Unsigned(u64),
     /// A number; NaN is nothing.
     Number(f64),
     /// A moment; only Parquet and Arrow have them as such.
     #[cfg_attr(not(any(feature = "parquet", feature = "arrow")), allow(dead_code))]
     Time(Time, TimeKind),
+    /// Something that is no value of a family, by the name of its type.
+    #[cfg_attr(not(any(feature = "parquet", feature = "arrow")), allow(dead_code))]
+    Other(&'a str),
 }
 
 /// What a cell says where a number is wanted.
@@ -41,16 +46,18 @@ impl<'a> Cell<'a> {
         match self {
             Self::Empty => Value::Missing,
             Self::Integer(value) => Value::Finite(value as f64),
+            Self::Unsigned(value) => Value::Finite(value as f64),
             Self::Number(value) => classify(value),
             Self::Text(text) => parse_value(text.trim_ascii()),
-            Self::Time(..) => Value::Other,
+            Self::Time(..) | Self::Other(_) => Value::Other,
         }
     }
 
     /// The cell as a moment; None if it is none.
     pub fn time(self) -> Option<(Time, TimeKind)> {
         match self {
-            Self::Empty => None,
+            Self::Empty | Self::Other(_) => None,
+            Self::Unsigned(value) => Some((Time::Number(value as f64), TimeKind::Number)),
             Self::Integer(value) => Some((Time::Integer(value), TimeKind::Integer)),
             Self::Number(value) => value.is_finite().then_some((Time::Number(value), TimeKind::Number)),
             Self::Text(text) => Time::parse(text.trim_ascii()),
@@ -67,8 +74,9 @@ impl<'a> Cell<'a> {
     pub fn with_text<T>(self, use_text: impl FnOnce(&str) -> T) -> T {
         match self {
             Self::Empty => use_text(""),
-            Self::Text(text) => use_text(text),
+            Self::Text(text) | Self::Other(text) => use_text(text),
             Self::Integer(value) => use_text(&value.to_string()),
+            Self::Unsigned(value) => use_text(&value.to_string()),
             Self::Number(value) => use_text(&value.to_string()),
             Self::Time(time, kind) => use_text(&time.format(kind)),
         }

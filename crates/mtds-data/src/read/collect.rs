@@ -123,6 +123,7 @@ impl<'a> Collector<'a> {
         if cell.is_empty() {
             return Err(self.error(row, self.roles.series, Problem::MissingSeries));
         }
+        self.check_name(row, self.roles.series, cell)?;
         cell.with_text(|id| {
             // Files are mostly sorted by sequence, so the one before is mostly right.
             if let Some(last) = self.series_of.last()
@@ -160,6 +161,7 @@ impl<'a> Collector<'a> {
         if cell.is_empty() {
             return Ok(());
         }
+        self.check_name(row, self.roles.label.unwrap_or_default(), cell)?;
         let series = &mut self.series[series as usize];
         match &series.label {
             None => series.label = Some((cell.with_text(str::to_string), row)),
@@ -176,6 +178,16 @@ impl<'a> Collector<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a cell can be a name: what has no text of its own would be the same one in every row.
+    fn check_name(&self, row: u64, position: usize, cell: Cell<'_>) -> Result<()> {
+        match cell {
+            Cell::Other(found) => {
+                Err(self.error(row, position, Problem::NotAName { found: found.to_owned() }))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The number in a cell, NaN where it is missing or its column is not of numbers.

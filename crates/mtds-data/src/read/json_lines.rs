@@ -107,6 +107,7 @@ struct Object(Vec<(String, Scalar)>);
 enum Scalar {
     Null,
     Integer(i64),
+    Unsigned(u64),
     Number(f64),
     Text(String),
 }
@@ -116,6 +117,7 @@ impl Scalar {
         match self {
             Self::Null => Cell::Empty,
             Self::Integer(value) => Cell::Integer(*value),
+            Self::Unsigned(value) => Cell::Unsigned(*value),
             Self::Number(value) => Cell::Number(*value),
             Self::Text(text) => Cell::Text(text),
         }
@@ -174,7 +176,7 @@ impl Visitor<'_> for ScalarVisitor {
     }
 
     fn visit_u64<E>(self, value: u64) -> std::result::Result<Scalar, E> {
-        Ok(i64::try_from(value).map_or(Scalar::Number(value as f64), Scalar::Integer))
+        Ok(i64::try_from(value).map_or(Scalar::Unsigned(value), Scalar::Integer))
     }
 
     fn visit_f64<E>(self, value: f64) -> std::result::Result<Scalar, E> {

@@ -115,7 +115,7 @@ impl ColumnBatches {
                 None => Cell::Empty,
                 Some(bytes) => Cell::Text(bytes.as_utf8().map_err(|error| error.to_string())?),
             },
-            Batch::Other => Cell::Text("bytes of fixed length"),
+            Batch::Other => Cell::Other("bytes of fixed length"),
         })
     }
 }
@@ -124,7 +124,7 @@ impl Meaning {
     fn cell(self, value: i64) -> Cell<'static> {
         match self {
             Self::Integer | Self::Half => Cell::Integer(value),
-            Self::Unsigned if value < 0 => Cell::Number(value as u64 as f64),
+            Self::Unsigned if value < 0 => Cell::Unsigned(value as u64),
             Self::Unsigned => Cell::Integer(value),
             Self::Decimal(divisor) => Cell::Number(value as f64 / divisor),
             Self::Moment { kind, numerator, denominator } => {

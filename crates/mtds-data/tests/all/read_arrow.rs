@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use arrow_array::types::Int8Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float32Array, Float64Array, Int32Array, Int64Array, LargeStringArray,
-    RecordBatch, RecordBatchIterator, StringArray, StringViewArray, UInt64Array,
+    ArrayRef, BinaryArray, DictionaryArray, Float32Array, Float64Array, Int32Array, Int64Array,
+    LargeStringArray, RecordBatch, RecordBatchIterator, StringArray, StringViewArray, UInt64Array,
 };
 use mtds_data::{Format, ReadFamily, ReadOptions, Result, read_family_from, read_family_from_batches};
 use proptest::prelude::*;
@@ -222,4 +222,35 @@ fn the_first_wrong_row_is_named_whatever_column_it_is_in() {
         let error = read(&rows(odd), &[], PLAIN).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
+}
+
+#[test]
+fn names_without_text_are_refused_and_large_numbers_stay_apart() {
+    let read = |name: &str, names: ArrayRef| {
+        let n = names.len() as i64;
+        let mut columns: Vec<(&str, ArrayRef)> = vec![
+            ("series", Arc::new(StringArray::from(vec!["a"; n as usize]))),
+            ("t", Arc::new((0..n).map(Some).collect::<Int64Array>())),
+            ("y", Arc::new(Float64Array::from(vec![1.0; n as usize]))),
+        ];
+        match columns.iter().position(|(known, _)| *known == name) {
+            Some(at) => columns[at].1 = names,
+            None => columns.push((name, names)),
+        }
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let (schema, options) = (batch.schema(), ReadOptions::default());
+        read_family_from_batches(RecordBatchIterator::new([Ok(batch)], schema), Path::new("a"), &options)
+    };
+    for name in ["series", "label"] {
+        let bytes: ArrayRef = Arc::new(BinaryArray::from_vec(vec![b"a", b"b"]));
+        let said = read(name, bytes).unwrap_err().to_string();
+        let expected =
+            format!("a, row 1, column `{name}`: expected a name, found a value of type Binary; give");
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    // As numbers of double precision the last two would be one.
+    let hashes: ArrayRef = Arc::new(UInt64Array::from(vec![7, u64::MAX, u64::MAX - 1]));
+    let family = read("series", hashes).unwrap().family;
+    let ids: Vec<&str> = family.sequences().iter().map(|sequence| sequence.id()).collect();
+    assert_eq!(ids, ["7", "18446744073709551615", "18446744073709551614"]);
 }

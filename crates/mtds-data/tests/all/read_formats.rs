@@ -39,6 +39,14 @@ fn json_lines_become_a_family() {
 }
 
 #[test]
+fn large_numbers_of_json_are_names_that_stay_apart() {
+    let line = |id: u64| format!("{{\"series\":{id},\"t\":1,\"y\":1}}\n");
+    let read = json(&[line(u64::MAX), line(u64::MAX - 1)].concat()).unwrap();
+    let ids: Vec<_> = read.family.sequences().iter().map(|sequence| sequence.id()).collect();
+    assert_eq!(ids, ["18446744073709551615", "18446744073709551614"]);
+}
+
+#[test]
 fn columns_of_json_keep_the_order_of_the_first_line() {
     let read = json("{\"series\":\"a\",\"t\":1,\"y2\":2,\"y10\":10,\"y1\":1}\n").unwrap();
     assert_eq!(read.family.output_names(), ["y2", "y10", "y1"]);

@@ -156,6 +156,26 @@ fn unsigned_numbers_decimals_and_bytes_are_told_apart() {
 }
 
 #[test]
+fn labels_are_no_bytes_and_large_numbers_stay_apart() {
+    let columns = "required int32 t; required float y; required";
+    let with = |label: &str, add_labels: &dyn Fn(&mut SerializedRowGroupWriter<'_, Vec<u8>>)| {
+        read(typed(&format!("{columns} {label};"), |group| {
+            add::<Int32Type>(group, &[1, 2]);
+            add::<FloatType>(group, &[0.5, 1.5]);
+            add_labels(group);
+        }))
+    };
+    let fixed = FixedLenByteArray::from(vec![1, 2]);
+    let bytes = with("fixed_len_byte_array(2) label", &|group| {
+        add::<FixedLenByteArrayType>(group, &[fixed.clone(), fixed.clone()]);
+    });
+    refused(bytes, "a, row 1, column `label`: expected a name, found bytes of fixed length; give text");
+    // As numbers of double precision they would be one label.
+    let numbers = with("int64 label (UINT_64)", &|group| add::<Int64Type>(group, &[-1, -2]));
+    refused(numbers, "a, row 2, column `label`: expected");
+}
+
+#[test]
 fn decimals_in_bytes_and_half_floats_are_numbers() {
     let columns = "required int32 t; required fixed_len_byte_array(3) a (DECIMAL(6,2)); \
                    required binary b (DECIMAL(40,1)); required fixed_len_byte_array(2) c (FLOAT16); \
