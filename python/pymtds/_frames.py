@@ -117,9 +117,9 @@ def streams_of(frame: Frame) -> list[Any]:
             f"expected a frame, found a Series of {root}; give the columns of ids and times as well, or arrays to "
             "pymtds.Family.from_arrays"
         )
-    if root == "pandas":
+    if root == "pandas" and hasattr(frame, "index"):
         return [_of_pandas(frame)]
-    if root == "polars":
+    if root == "polars" and (hasattr(frame, "collect") or hasattr(frame, "get_columns")):
         return _of_polars(frame.collect() if hasattr(frame, "collect") else frame)
     if hasattr(frame, "__arrow_c_stream__"):
         return [frame]
@@ -131,7 +131,11 @@ def streams_of(frame: Frame) -> list[Any]:
 
 def _of_polars(frame: Any) -> list[Any]:
     """The chunks of a frame, without copies: as one stream, polars would put them into one piece first."""
-    columns = frame.get_columns() if hasattr(frame, "get_columns") else []
+    polars = _module("polars")
+    nothing = [name for name, kind in frame.schema.items() if kind == polars.Null]
+    # Columns without a type, as polars makes them of nulls alone, come through its streams damaged.
+    frame = frame.cast(dict.fromkeys(nothing, polars.String)) if nothing else frame
+    columns = frame.get_columns()
     lengths = {tuple(column.chunk_lengths()) for column in columns}
     if len(lengths) != 1 or len(next(iter(lengths))) < 2:
         return [frame]

@@ -361,6 +361,22 @@ def test_frames_that_are_none_and_columns_that_come_twice():
         pymtds.Family(mixed)
 
 
+def test_what_is_made_of_a_frame_is_none(frame):
+    pandas = frame.to_pandas()
+    for wrong in (frame.group_by("series"), pandas.groupby("series"), pandas.columns):
+        with pytest.raises(pymtds.DataError, match="expected a frame, found "):
+            pymtds.Family(wrong)
+
+
+def test_a_column_of_polars_that_knows_nothing_but_nulls_does_no_harm(frame):
+    noted = frame.with_columns(note=pl.lit(None), label=pl.lit(None))
+    assert pymtds.Family(noted).fingerprint == pymtds.Family(frame).fingerprint
+    with pytest.raises(pymtds.DataError, match=r"every output of its 6 sequence.* is missing"):
+        pymtds.Family(frame.with_columns(y=pl.lit(None)))
+    with pytest.raises(pymtds.DataError, match="column `series`: expected the name of a sequence"):
+        pymtds.Family(frame.with_columns(series=pl.lit(None)))
+
+
 def test_ids_that_are_large_numbers_stay_apart(model, frame):
     # As hashes are: numbers of double precision could not tell them apart.
     hashes = {letter: 2**64 - 1 - i for i, letter in enumerate("abcdef")}
