@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pymtds import _core
 from pymtds._errors import DataError
 from pymtds._frames import Frame, Kind, SameKind, kind_of, streams_of
-from pymtds._numbers import Array, matrix
+from pymtds._numbers import Array, id_of, matrix, text, texts
 
 __all__ = ["Family"]
 
@@ -132,11 +132,11 @@ class Family:
         """A short text that changes with any number of the family."""
         return self._core.fingerprint()
 
-    def outputs(self, id: str) -> Array:
+    def outputs(self, id: str | int) -> Array:
         """Outputs of a sequence, steps × outputs; NaN where one is missing."""
         return self._core.outputs(self._index(id))
 
-    def inputs(self, id: str) -> Array | None:
+    def inputs(self, id: str | int) -> Array | None:
         """Inputs of a sequence, steps × inputs, those known ahead included; `None` for a family without inputs."""
         return self._core.inputs(self._index(id))
 
@@ -144,7 +144,8 @@ class Family:
         """Give back the family as a frame of the kind that it was read from: a row per sequence and step, gaps filled with nothing."""
         return self._kind.frame(self._core.table())
 
-    def _index(self, id: str) -> int:
+    def _index(self, id: str | int) -> int:
+        id = id_of("id", id)
         try:
             return self._core.ids.index(id)
         except ValueError:
@@ -180,10 +181,6 @@ def columns_of(
     resample_by: str | None,
 ) -> str:
     """Columns as the library reads them."""
-    if isinstance(outputs, str):
-        outputs = [outputs]
-    if isinstance(inputs, str):
-        inputs = [inputs]
     named = {
         "series": series,
         "time": time,
@@ -191,14 +188,16 @@ def columns_of(
         "resample": resample,
         "resample_by": resample_by,
     }
-    columns: dict[str, Any] = {key: value for key, value in named.items() if value is not None}
-    return json.dumps({**columns, "outputs": list(outputs), "inputs": list(inputs)})
+    columns: dict[str, Any] = {key: text(key, value) for key, value in named.items() if value is not None}
+    return json.dumps({**columns, "outputs": texts("outputs", outputs), "inputs": texts("inputs", inputs)})
 
 
 def _arrays(data: Any, what: str) -> tuple[list[str], list[Array]]:
     if isinstance(data, Mapping):
         names, each = [str(name) for name in data], list(data.values())
     else:
+        if isinstance(data, str) or not isinstance(data, Iterable):
+            raise DataError(f"{what}: expected sequences, found {data!r}")
         each = list(data)
         names = [str(i + 1) for i in range(len(each))]
     if not each:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
+
+import numpy as np
 
 from pymtds import _core
 from pymtds._devices import say_trouble
@@ -15,7 +18,7 @@ from pymtds._errors import FitInterrupted, SettingError
 from pymtds._family import Family
 from pymtds._frames import Frame
 from pymtds._model import Model, check_columns
-from pymtds._numbers import seed_number, whole
+from pymtds._numbers import each, seed_number, text, whole
 from pymtds._progress import Heard, shown
 from pymtds._settings import Settings
 
@@ -92,7 +95,7 @@ class Fitting:
 
     def __init__(
         self,
-        family: Family,
+        frame: Frame | Family,
         *,
         seed: int = 1,
         select_code: Sequence[int] = (),
@@ -101,9 +104,19 @@ class Fitting:
         **settings: Unpack[Settings],
     ) -> None:
         """Choose what was not asked for; no step is taken yet. `checkpoint` is what `checkpoint()` of an earlier one gave, `device` as in `fit`."""
+        family = frame if isinstance(frame, Family) else Family(frame)
+        for name, value in settings.items():
+            if isinstance(value, float | np.floating) and not isfinite(value):
+                raise SettingError(f"setting `{name}`: expected a finite number, found {value}")
+        if checkpoint is not None and not isinstance(checkpoint, bytes):
+            raise SettingError(
+                f"setting `checkpoint`: expected bytes, as `checkpoint()` gives them, found {checkpoint!r}"
+            )
         asked = json.dumps(settings, default=_plain)
-        lengths = [whole("select_code", length, 1) for length in select_code]
-        self._core = _core.Fitting(family._core, asked, lengths, seed_number(seed), device, checkpoint)
+        lengths = [whole("select_code", length, 1) for length in each(select_code)]
+        self._core = _core.Fitting(
+            family._core, asked, lengths, seed_number(seed), text("device", device), checkpoint
+        )
         self._kind = family._kind
 
     def run(self, *, threads: int | None = None, progress: bool | Heard | None = None) -> Model:

@@ -50,6 +50,12 @@ def _several(name: str, values: Any) -> list[float]:
         ) from None
 
 
+def _one(name: str, value: Any) -> float:
+    if np.ndim(value) != 0:
+        raise SettingError(f"setting `{name}`: expected a number, found {value!r}")
+    return _several(name, value)[0]
+
+
 def _percent(level: float) -> float:
     if not 0 < level < 100:
         raise SettingError(
@@ -118,6 +124,7 @@ class Forecast:
 
     def quantile(self, q: float) -> Any:
         """Quantiles of a level that was asked for when it was forecast."""
+        q = _one("quantiles", q)
         for k, found in enumerate(self._levels.probabilities):
             if abs(found - q) < 1e-12:
                 return _stacked(self._core.quantiles(k))
@@ -128,6 +135,7 @@ class Forecast:
 
     def interval(self, level: float) -> tuple[Any, Any]:
         """Lower and upper ends of the central interval of a level in percent that was asked for."""
+        level = _one("level", level)
         return self.quantile(_probability(100 - level)), self.quantile(_probability(100 + level))
 
     @property
@@ -135,7 +143,7 @@ class Forecast:
         """Random futures, sequences × draws × steps × outputs; as many as `draws` asked for."""
         return _stacked(self._core.draws())
 
-    def plot(self, id: str | None = None, *, output: str | None = None, axes: Any = None) -> Any:
+    def plot(self, id: str | int | None = None, *, output: str | None = None, axes: Any = None) -> Any:
         """Draw the forecast of a sequence with its intervals; needs matplotlib."""
         from pymtds._plot import forecast
 

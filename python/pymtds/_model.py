@@ -20,7 +20,20 @@ from pymtds._errors import DataError, SettingError
 from pymtds._family import Family, columns_of
 from pymtds._forecast import Forecast, Levels
 from pymtds._frames import Frame, Kind, SameKind, kind_of, streams_of
-from pymtds._numbers import Array, array, check_size, count, matrix, seed_number, steps, whole
+from pymtds._numbers import (
+    Array,
+    array,
+    check_size,
+    count,
+    each,
+    id_of,
+    matrix,
+    seed_number,
+    steps,
+    text,
+    texts,
+    whole,
+)
 from pymtds._posterior import Posterior
 from pymtds._progress import Heard, shown
 from pymtds._tracker import Tracker
@@ -101,7 +114,7 @@ class Model:
                 count("seen", seen),
                 levels.probabilities,
                 draws=draws,
-                method=method,
+                method=text("method", method),
                 seed=seed_number(seed),
                 threads=_threads(threads),
                 progress=heard,
@@ -139,7 +152,7 @@ class Model:
                 family,
                 count("seen", seen),
                 draws=draws,
-                method=method,
+                method=text("method", method),
                 seed=seed_number(seed),
                 threads=_threads(threads),
                 progress=heard,
@@ -174,9 +187,9 @@ class Model:
         with shown(progress) as heard:
             table = self._core.evaluate(
                 family,
-                [whole("seen", one) for one in ([seen] if isinstance(seen, int | np.integer) else seen)],
+                [whole("seen", one) for one in each(seen)],
                 horizon=count("horizon", horizon),
-                against=[against] if isinstance(against, str) else list(against),
+                against=texts("against", against),
                 train=training,
                 seed=seed_number(seed),
                 threads=_threads(threads),
@@ -203,7 +216,7 @@ class Model:
         n_time: int | None = None,
         *,
         code: npt.ArrayLike | None = None,
-        like: str | Sequence[str] | None = None,
+        like: str | int | Sequence[str | int] | None = None,
         sample: int | None = None,
         inputs: npt.ArrayLike | None = None,
         noise: bool = False,
@@ -224,7 +237,7 @@ class Model:
             check_size("sample", sample, self.d_code)
             codes = self._core.sample_codes(sample, seed_number(seed))
         elif like is not None:
-            codes = np.stack([self.code_of(id) for id in ([like] if isinstance(like, str) else like)])
+            codes = self._stacked([self.code_of(id) for id in each(like)], "like")
         else:
             codes = np.atleast_2d(array(code, "code"))
         self._check_codes(codes)
@@ -236,7 +249,7 @@ class Model:
 
     def morph(
         self,
-        path: Sequence[str] | npt.ArrayLike,
+        path: Sequence[str | npt.ArrayLike] | npt.ArrayLike,
         n_time: int | None = None,
         *,
         inputs: npt.ArrayLike | None = None,
@@ -246,23 +259,20 @@ class Model:
         >>> model.morph(["a", "c", "b"], 30).shape
         (30, 1)
         """
-        waypoints: list[Any] = [path] if isinstance(path, str) else list(path)  # type: ignore[arg-type]
-        if not waypoints:
-            raise SettingError("setting `path`: expected codes, or ids of members, found none")
-        codes = np.stack(
-            [self.code_of(point) if isinstance(point, str) else array(point, "path") for point in waypoints]
-        )
-        self._check_codes(codes)
+        points = [
+            self.code_of(point) if isinstance(point, str) else array(point, "path") for point in each(path)
+        ]
+        codes = self._stacked(points, "path")
         driven, length = self._driven(inputs, n_time)
         check_size("n_time", length, len(self.output_names))
-        return self._core.morph(np.ascontiguousarray(codes, dtype=np.float64), length, driven)
+        return self._core.morph(codes, length, driven)
 
     def transfer(
         self,
         frame: Frame | Family,
         *,
-        content: str,
-        style: str,
+        content: str | int,
+        style: str | int,
         seed: int = 1,
         threads: int | None = None,
         **columns: Unpack[ColumnNames],
@@ -278,7 +288,13 @@ class Model:
         (30, 1)
         """
         family, _ = self._family(frame, columns)
-        return self._core.transfer(family, content, style, seed=seed_number(seed), threads=threads)
+        return self._core.transfer(
+            family,
+            id_of("content", content),
+            id_of("style", style),
+            seed=seed_number(seed),
+            threads=_threads(threads),
+        )
 
     def on(self, device: str) -> Model:
         """Give the same model on a device: `cpu`, `cuda`, `cuda:1`, or `auto`, a graphics card where there is one and the model gains by it.
@@ -286,7 +302,7 @@ class Model:
         >>> model.on("cpu").device
         'cpu'
         """
-        return Model._of(self._core.on(device), self._kind)
+        return Model._of(self._core.on(text("device", device)), self._kind)
 
     @property
     def device(self) -> str:
@@ -349,8 +365,9 @@ class Model:
         """Codes of the members, their posterior means: members × length of the code."""
         return self._core.member_codes(False)
 
-    def code_of(self, id: str) -> Array:
+    def code_of(self, id: str | int) -> Array:
         """Find the code of a member."""
+        id = id_of("id", id)
         try:
             code: Array = self.codes[self.members.index(id)]
             return code
@@ -390,6 +407,13 @@ class Model:
         if codes.ndim != 2 or codes.shape[1] != self.d_code:
             raise DataError(f"expected codes of length {self.d_code}, found an array of shape {codes.shape}")
 
+    def _stacked(self, codes: list[Array], name: str) -> Array:
+        if not codes:
+            raise SettingError(f"setting `{name}`: expected codes, or ids of members, found none")
+        for code in codes:
+            self._check_codes(code[None])
+        return np.ascontiguousarray(np.stack(codes))
+
     def _driven(self, inputs: npt.ArrayLike | None, n_time: int | None) -> tuple[Array | None, int]:
         if inputs is None:
             if n_time is None:
@@ -424,7 +448,7 @@ def load(path: str | PathLike[str], *, device: str = "auto") -> Model:
     >>> pymtds.load(path).members
     ['a', 'b', 'c', 'd', 'e', 'f']
     """
-    return Model._of(CoreModel.load(fspath(path), device))
+    return Model._of(CoreModel.load(fspath(path), text("device", device)))
 
 
 def check_columns(frame: Any, columns: Mapping[str, Any]) -> None:
@@ -433,7 +457,7 @@ def check_columns(frame: Any, columns: Mapping[str, Any]) -> None:
     for name in columns:
         if name not in known:
             raise SettingError(f"no setting `{name}`; columns are named by {', '.join(known)}")
-    given = [name for name in known if columns.get(name)]
+    given = [name for name in known if columns.get(name) is not None and len(each(columns[name])) > 0]
     if given and isinstance(frame, Family):
         raise SettingError(
             f"setting `{given[0]}`: expected none for a family, whose columns are known; name it in pymtds.Family(…)"

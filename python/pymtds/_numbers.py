@@ -1,7 +1,8 @@
-"""Numbers and arrays that people give, before the compiled half sees them: it would not say which of them is wrong."""
+"""Numbers, names and arrays that people give, before the compiled half sees them: it would not say which of them is wrong."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any
 
@@ -10,7 +11,20 @@ import numpy.typing as npt
 
 from pymtds._errors import DataError, SettingError
 
-__all__ = ["Array", "array", "check_size", "count", "matrix", "seed_number", "steps", "whole"]
+__all__ = [
+    "Array",
+    "array",
+    "check_size",
+    "count",
+    "each",
+    "id_of",
+    "matrix",
+    "seed_number",
+    "steps",
+    "text",
+    "texts",
+    "whole",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -48,6 +62,31 @@ def seed_number(value: Any) -> int:
     return whole("seed", value, 0, 2**64 - 1)
 
 
+def text(name: str, value: Any) -> str:
+    """A text, such as a name."""
+    if not isinstance(value, str):
+        raise SettingError(f"setting `{name}`: expected a text, found {value!r}")
+    return str(value)
+
+
+def id_of(name: str, value: Any) -> str:
+    """The id of a sequence: a text, or the number that it is in the frame."""
+    is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return str(int(value)) if is_number else text(name, value)
+
+
+def each(values: Any) -> list[Any]:
+    """What was given alone or several of."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return [values]
+    return list(values)
+
+
+def texts(name: str, values: Any) -> list[str]:
+    """Texts, one or several."""
+    return [text(name, value) for value in each(values)]
+
+
 def check_size(name: str, *factors: int, inner: int = 0) -> None:
     """Refuse what would not fit into memory: `factors` of the result, `inner` of what one sequence takes on the way."""
     for size in (prod(factors), _DRAWS * inner):
@@ -60,7 +99,12 @@ def check_size(name: str, *factors: int, inner: int = 0) -> None:
 def array(values: npt.ArrayLike | None, what: str) -> Array:
     """An array of numbers."""
     try:
-        return np.asarray(values, dtype=np.float64)
+        found = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        if found.dtype.kind in "cmM":
+            raise TypeError(f"found values of type {found.dtype}")
+        found = found.astype(np.float64, copy=False)
+        # What is masked is missing, whatever lies below.
+        return found.filled(np.nan) if isinstance(found, np.ma.MaskedArray) else found
     except (TypeError, ValueError) as error:
         raise DataError(f"{what}: expected numbers ({error})") from error
 

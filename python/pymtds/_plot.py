@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pymtds._errors import Error, SettingError
+from pymtds._numbers import id_of
 
 if TYPE_CHECKING:
     from pymtds._forecast import Forecast
     from pymtds._model import Model
 
 
-def forecast(found: Forecast, id: str | None, output: str | None, axes: Any) -> Any:
+def forecast(found: Forecast, id: str | int | None, output: str | None, axes: Any) -> Any:
     """The forecast of one sequence: mean, and a band for every interval."""
-    id = found.ids[0] if id is None else id
+    id = found.ids[0] if id is None else id_of("id", id)
     output = found.output_names[0] if output is None else output
     if id not in found.ids:
         raise SettingError(f"unknown sequence `{id}`; the forecast has {', '.join(found.ids[:20])}")

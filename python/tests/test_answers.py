@@ -124,6 +124,25 @@ def test_inputs_that_are_not_known_are_refused_instead_of_answered_with_nan(fram
                 ask()
 
 
+def test_sequences_whose_ids_are_numbers_are_asked_for_by_number(frame):
+    numbered = frame.with_columns(pl.col("series").rank("dense").cast(pl.Int64))
+    driven = numbered.with_columns(u=(pl.col("t") % 7 == 0).cast(pl.Float64))
+    model = pymtds.fit(driven, code=1, effort=0.02)
+    assert model.members == list("123456")
+    inputs = np.ones((5, 1))
+    for number in (2, np.int64(2)):
+        assert np.array_equal(model.code_of(number), model.codes[1])
+        made = model.generate(like=number, inputs=inputs)
+        assert np.array_equal(made, model.generate(like=["2"], inputs=inputs))
+        assert model.transfer(driven, content=number, style=1).shape == (30, 1)
+        family = pymtds.Family(driven)
+        assert np.array_equal(family.outputs(number), family.outputs("2"))
+        assert np.array_equal(family.inputs(number), family.inputs("2"))
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    assert model.forecast(driven, seen=20).plot(3).get_title() == "3"
+
+
 def test_a_model_says_what_it_is(model, tmp_path):
     assert repr(model).startswith("Model(")
     assert "<table>" in model._repr_html_()
@@ -250,6 +269,34 @@ HUGE = 10**12
         (lambda model, frame: model.track().observe("a"), "outputs: expected numbers"),
         (lambda model, frame: model.track().forecast(HUGE), "`horizon`: expected at most"),
         (lambda model, frame: model.evaluate(frame, seen=-1), "`seen`: expected"),
+        (lambda model, frame: model.evaluate(frame, seen=2.5), "`seen`: expected"),
+        (lambda model, frame: model.evaluate(frame, seen=None), "`seen`: expected"),
+        (lambda model, frame: model.evaluate(frame, seen=5, against=[3]), "`against`: expected a text"),
+        (lambda model, frame: pymtds.fit(frame, select_code=2.5), "`select_code`: expected"),
+        (lambda model, frame: pymtds.fit(frame, outputs=5), "`outputs`: expected a text, found 5"),
+        (lambda model, frame: pymtds.fit(frame, resample=2), "`resample`: expected a text, found 2"),
+        (lambda model, frame: pymtds.fit(frame, effort=float("nan")), "`effort`: expected a finite number"),
+        (lambda model, frame: pymtds.fit(frame, device=None), "`device`: expected a text"),
+        (lambda model, frame: pymtds.Fitting(frame, checkpoint="x"), "`checkpoint`: expected bytes"),
+        (lambda model, frame: model.on(5), "`device`: expected a text"),
+        (lambda model, frame: model.forecast(frame, 2, method=None), "`method`: expected a text"),
+        (lambda model, frame: model.forecast(frame, 2).quantile("0.1"), "`quantiles`: expected numbers"),
+        (lambda model, frame: model.forecast(frame, 2).interval(None), "`level`: expected numbers"),
+        (lambda model, frame: model.forecast(frame, 2).interval([80]), "`level`: expected a number"),
+        (
+            lambda model, frame: model.transfer(frame, content="a", style="b", threads=-1),
+            "`threads`: expected",
+        ),
+        (
+            lambda model, frame: model.transfer(frame, content=None, style="b"),
+            "`content`: expected a text",
+        ),
+        (lambda model, frame: model.generate(4, like=[]), "`like`: expected codes"),
+        (lambda model, frame: model.generate(4, like=2.5), "`id`: expected a text"),
+        (lambda model, frame: model.morph(None, 4), "expected codes of length 1"),
+        (lambda model, frame: model.morph(5, 4), "expected codes of length 1"),
+        (lambda model, frame: model.morph([[1.0, 2.0], [1.0]], 4), "expected codes of length 1"),
+        (lambda model, frame: model.code_of(True), "`id`: expected a text"),
     ],
 )
 def test_slips_are_named_and_do_not_end_the_interpreter(model, frame, ask, said):

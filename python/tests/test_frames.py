@@ -368,6 +368,15 @@ def test_what_is_made_of_a_frame_is_none(frame):
             pymtds.Family(wrong)
 
 
+def test_names_of_columns_come_as_any_kind_of_list(frame):
+    pandas = frame.to_pandas().assign(a=1.0, b=2.0)
+    for names in (["a", "b"], ("a", "b"), np.array(["a", "b"]), pandas.columns[3:], pl.Series(["a", "b"])):
+        assert pymtds.Family(pandas, outputs=names).output_names == ["a", "b"]
+        assert pymtds.Family(pandas, outputs="y", inputs=names).input_names == ["a", "b"]
+        model = pymtds.fit(pandas, outputs=names, **SETTINGS)
+        assert model.forecast(pandas, horizon=1, outputs=names).output_names == ["a", "b"]
+
+
 def test_a_column_of_polars_that_knows_nothing_but_nulls_does_no_harm(frame):
     noted = frame.with_columns(note=pl.lit(None), label=pl.lit(None))
     assert pymtds.Family(noted).fingerprint == pymtds.Family(frame).fingerprint
@@ -405,6 +414,17 @@ def test_ids_and_labels_without_text_are_refused_instead_of_being_one(frame):
     ):
         with pytest.raises(pymtds.DataError, match=r"expected a name, found a value of type .*Binary"):
             pymtds.Family(spoiled)
+
+
+def test_masked_numbers_are_missing_and_complex_ones_no_numbers():
+    masked = np.ma.masked_equal(np.arange(10.0).reshape(2, 5), 3)
+    expected = [0.0, 1.0, 2.0, np.nan, 4.0]
+    for given in (masked, list(masked), {"1": masked[0]}, masked.astype(int)):
+        found = pymtds.Family.from_arrays(given).outputs("1")[:, 0]
+        assert np.array_equal(found, expected, equal_nan=True)
+    for odd in (np.zeros((2, 5), complex), np.zeros((2, 5), "M8[D]"), None, 5, "abc"):
+        with pytest.raises(pymtds.DataError, match="outputs: expected"):
+            pymtds.Family.from_arrays(odd)
 
 
 def test_a_model_refuses_other_columns_and_steps(model, frame):
