@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy.typing as npt
 
@@ -150,6 +150,9 @@ class Family:
             return self._core.ids.index(id)
         except ValueError:
             raise DataError(f"unknown sequence `{id}`; the family has {', '.join(self.ids[:20])}") from None
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a family cannot be pickled; send the frame that it was read from, or `to_frame()`")
 
     def __len__(self) -> int:
         return len(self._core)

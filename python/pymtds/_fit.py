@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NoReturn, Unpack
 
 import numpy as np
 
@@ -143,6 +143,9 @@ class Fitting:
     def checkpoint(self) -> bytes:
         """All that is needed to go on from here, in another process, with the same family and settings."""
         return self._core.checkpoint()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a fit cannot be pickled; send `checkpoint()`, from which the same call goes on")
 
     @property
     def reasons(self) -> dict[str, tuple[Any, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -148,6 +148,9 @@ class Forecast:
         from pymtds._plot import forecast
 
         return forecast(self, id, output, axes)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a forecast cannot be pickled; send its `frame`, or arrays such as `mean`")
 
     def __len__(self) -> int:
         return len(self._core.ids)

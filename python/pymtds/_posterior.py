@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +77,9 @@ class Posterior:
         from pymtds._arviz import of_posterior
 
         return of_posterior(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a posterior cannot be pickled; send its `frame`, or `draws` and `log_weights`")
 
     def __len__(self) -> int:
         return len(self._core.ids)

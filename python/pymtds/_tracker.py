@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,9 @@ class Tracker:
         check_size("horizon", ahead, inner=ahead * self._sizes[0])
         mean, sd, found = self._core.forecast(ahead, levels.probabilities, future)
         return TrackedForecast(mean, sd, dict(zip(levels.names, found, strict=True)))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a tracker cannot be pickled; send the model, and what was observed")
 
     def __repr__(self) -> str:
         return f"Tracker({self.n_observed} steps observed)"

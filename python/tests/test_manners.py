@@ -249,6 +249,19 @@ def test_a_model_is_pickled_into_another_process(model, method):
         assert np.array_equal(pool.apply(forecast_elsewhere, [pickle.dumps(model)]), expected)
 
 
+def test_what_is_not_pickled_says_what_to_send_instead(model, frame):
+    for found, said in (
+        (pymtds.Family(frame), "send the frame"),
+        (model.forecast(frame, horizon=2), "send its `frame`"),
+        (model.infer(frame, draws=5), "send its `frame`"),
+        (model.track(), "send the model"),
+        (pymtds.Fitting(frame, **SETTINGS), "send `checkpoint()`"),
+    ):
+        with pytest.raises(TypeError, match="cannot be pickled; send") as refused:
+            pickle.dumps(found)
+        assert said in str(refused.value)
+
+
 def long_table() -> pa.Table:
     n_seq = 600
     return pa.table(
