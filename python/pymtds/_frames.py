@@ -42,6 +42,8 @@ class Kind:
 
     def __init__(self, name: str, like: Any = None, index: tuple[str, str] = ("", "")) -> None:
         self.name = name
+        self.is_wrapped = False
+        """Whether frames are to be those of narwhals around this kind."""
         self._schema: dict[str, Any] = {}
         if like is not None and name in ("pandas", "polars"):
             import narwhals as nw
@@ -51,6 +53,11 @@ class Kind:
 
     def frame(self, table: _core.Table) -> SameKind:
         """A frame of this kind with the content of a table; ids and times have their type again."""
+        import narwhals as nw
+
+        return nw.from_native(self._native(table)) if self.is_wrapped else self._native(table)
+
+    def _native(self, table: _core.Table) -> SameKind:
         import narwhals as nw
 
         if self.name == "arrow":
@@ -99,6 +106,10 @@ def _is_index(kind: Any) -> bool:
 def kind_of(frame: Frame, index: tuple[str, str]) -> Kind:
     """The kind of frame that this is: pandas, polars, pyarrow, duckdb, or anything else that speaks Arrow; `index` are its columns of ids and times."""
     root = type(frame).__module__.partition(".")[0].lstrip("_")
+    if root == "narwhals":
+        kind = kind_of(frame.to_native(), index)  # type: ignore[union-attr]
+        kind.is_wrapped = kind.name != "arrow"
+        return kind
     if root == "polars":
         # A lazy frame is collected where its rows are needed, and answers are not lazy.
         return Kind("polars", frame if hasattr(frame, "__arrow_c_stream__") else None, index)
@@ -117,6 +128,8 @@ def streams_of(frame: Frame) -> list[Any]:
             f"expected a frame, found a Series of {root}; give the columns of ids and times as well, or arrays to "
             "pymtds.Family.from_arrays"
         )
+    if root == "narwhals" and hasattr(frame, "to_native"):
+        return streams_of(frame.to_native())
     if root == "pandas" and hasattr(frame, "index"):
         return [_of_pandas(frame)]
     if root == "polars" and (hasattr(frame, "collect") or hasattr(frame, "get_columns")):

@@ -480,6 +480,20 @@ def test_anything_that_speaks_arrow_goes_in(model, frame):
     assert pa.table(found).num_rows == 12
 
 
+def test_frames_of_narwhals_come_out_as_they_went_in(model, frame):
+    expected = model.forecast(frame, horizon=2).frame
+    for native in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
+        found = model.forecast(nw.from_native(native), horizon=2).frame
+        assert isinstance(found, nw.DataFrame)
+        alone = model.forecast(native, horizon=2).frame
+        assert type(found.to_native()) is type(alone)
+        assert found["mean"].to_list() == expected["mean"].to_list()
+    found = model.forecast(nw.from_native(duckdb.sql("select * from frame")), horizon=2).frame
+    assert isinstance(found.to_native(), duckdb.DuckDBPyRelation)
+    with pytest.raises(pymtds.DataError, match="found a Series of narwhals"):
+        pymtds.Family(nw.from_native(frame)["y"])
+
+
 def test_no_panic_where_a_stream_is_a_lie():
     class Lie:
         def __arrow_c_stream__(self, requested_schema=None):
