@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// Examples in the help.
 const EXAMPLES: &str = "The page needs nothing else: it can be mailed, printed and read in light or dark. With the family that the
-model was learned from, forecasts are judged on the sequences that were held out; with other data, on all of them.
+model was learned from, forecasts are judged on sequences that were held out, by the part of the model that has seen none of them;
+with other data, on all of them.
 
 Examples:
   mtds report model family.csv -o report.html

@@ -16,6 +16,8 @@ const MOST: usize = 200;
 struct Judged {
     family: Family,
     training: Option<Family>,
+    /// What forecasts them, where that is not the whole model.
+    by: Option<Model>,
     words: String,
 }
 
@@ -48,8 +50,9 @@ impl FitReport {
     ) -> Result<Self> {
         let judged = judged(asked.family, &model, family)?;
         let seen = seen(asked.seen, &judged.family)?;
+        let by = judged.by.as_ref().unwrap_or(&model);
         let scoring = Scoring {
-            model: &model,
+            model: by,
             family: &judged.family,
             training: judged.training.as_ref(),
             against: if judged.training.is_some() { &Baseline::USUAL } else { &[] },
@@ -86,9 +89,9 @@ impl FitReport {
             map,
             explained,
             usage: model.fit.as_ref().and_then(|fit| fit.usage.clone()),
-            panels: panels(asked.shown, &judged.family, &seen, &model.following(asked.seed)?)?,
+            panels: panels(asked.shown, &judged.family, &seen, &by.following(asked.seed)?)?,
             coverage: ours.iter().map(|one| coverage(one)).collect(),
-            residuals: residuals::of(&model, &judged.family, asked.seed, &last)?,
+            residuals: residuals::of(by, &judged.family, asked.seed, &last)?,
             settings: stored::settings(&model),
             next: vec![],
             judged: judged.words,
@@ -107,32 +110,32 @@ fn most_explained(explained: &[Explained], family: &Family) -> usize {
 
 /// With the family of the fit, what it held out; with other data, all of it.
 fn judged(file: &str, model: &Model, family: &Family) -> Result<Judged> {
-    let held_out = model.fit.as_ref().map_or(&[][..], |fit| &fit.held_out_ids);
-    let is_held_out = |i: &usize| held_out.iter().any(|id| id == family.sequence(*i).id());
-    let (apart, learned): (Vec<usize>, Vec<usize>) = (0..family.n_seq()).partition(is_held_out);
+    let all: Vec<usize> = (0..family.n_seq()).collect();
     let some = |indices: &[usize]| family.subset(&indices[..indices.len().min(MOST)]);
-    let same = family.fingerprint() == model.provenance.fingerprint;
-    Ok(match (same, apart.is_empty()) {
-        (true, false) => Judged {
-            family: some(&apart)?,
-            training: Some(family.subset(&learned)?),
-            words: format!("{} sequences of {file} that were held out of learning", apart.len().min(MOST)),
-        },
-        (true, true) => Judged {
-            family: some(&learned)?,
-            training: Some(family.clone()),
-            words: format!(
-                "{} sequences of {file}, the very ones that it was learned from: no sequence was held out, and new ones will \
-                 be forecast less well",
-                learned.len().min(MOST)
-            ),
-        },
-        (false, _) => {
-            let all: Vec<usize> = (0..family.n_seq()).collect();
-            let words = format!("{} sequences of {file}", all.len().min(MOST));
-            Judged { family: some(&all)?, training: None, words }
-        }
-    })
+    if family.fingerprint() != model.provenance.fingerprint {
+        let words = format!("{} sequences of {file}", all.len().min(MOST));
+        return Ok(Judged { family: some(&all)?, training: None, by: None, words });
+    }
+    let Some((unseen, by)) = model.unseen(family)? else {
+        let words = format!(
+            "{} sequences of {file}, the very ones that it was learned from: no sequence was held out, and new ones will \
+             be forecast less well",
+            all.len().min(MOST)
+        );
+        return Ok(Judged { family: some(&all)?, training: Some(family.clone()), by: None, words });
+    };
+    let learned: Vec<usize> = all.into_iter().filter(|i| unseen.binary_search(i).is_err()).collect();
+    let n = unseen.len().min(MOST);
+    let is_part = by.companions.len() < model.companions.len() || model.blend.remembered.is_some();
+    let words = match is_part {
+        true => format!(
+            "{n} sequences of {file}, by the part of the model that has seen none of them: other systems learned from \
+             them, and new ones will be forecast by all together"
+        ),
+        false => format!("{n} sequences of {file} that were held out of learning"),
+    };
+    let (family, training) = (some(&unseen)?, Some(family.subset(&learned)?));
+    Ok(Judged { family, training, by: Some(by), words })
 }
 
 /// The steps after which sequences are forecast.

@@ -74,7 +74,7 @@ impl Model {
         }
         let mut parts = vec![(self.own(), 1.0, of_posterior.clone(), of_forecast.clone())];
         let mut seeds = of_posterior;
-        for Companion { system, online, weight } in &self.companions {
+        for Companion { system, online, weight, .. } in &self.companions {
             let (posterior, forecast) = (Random::from_rng(&mut seeds), Random::from_rng(&mut of_forecast));
             parts.push((Under { system, online }, *weight, posterior, forecast));
         }

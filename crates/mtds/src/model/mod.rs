@@ -9,6 +9,7 @@ mod columns;
 mod infer;
 mod segment;
 mod tracker;
+mod unseen;
 mod watched;
 
 use serde::{Deserialize, Serialize};
@@ -103,6 +104,8 @@ pub struct Companion {
     pub online: Online,
     /// How much it counts, where the first system counts 1.
     pub weight: f64,
+    /// Members of the family that it did not learn from, by id.
+    pub held_out_ids: Vec<String>,
 }
 
 /// Where a model came from.

@@ -52,6 +52,9 @@ struct StoredCompanion<A> {
     prior: Prior,
     online: Online,
     weight: f64,
+    /// Not in models that did not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held_out_ids: Vec<String>,
 }
 
 /// [`Architecture`] as it is stored, before its kind is known.
@@ -104,6 +107,7 @@ pub(super) struct CompanionConfig {
     pub prior: Prior,
     pub online: Online,
     pub weight: f64,
+    pub held_out_ids: Vec<String>,
 }
 
 /// The file of a model; it has been read back, so it can be.
@@ -145,6 +149,7 @@ fn companion(of: &Companion) -> StoredCompanion<&Architecture> {
         prior: of.system.prior().clone(),
         online: of.online.clone(),
         weight: of.weight,
+        held_out_ids: of.held_out_ids.clone(),
     }
 }
 
@@ -225,9 +230,9 @@ fn present_version(file: Value) -> Result<Value> {
 }
 
 fn read_companion(record: StoredCompanion<Value>, kinds: &Kinds) -> Result<CompanionConfig> {
-    let StoredCompanion { base, architecture, scaling, prior, online, weight } = record;
+    let StoredCompanion { base, architecture, scaling, prior, online, weight, held_out_ids } = record;
     let architecture = read_architecture(&base, understand(&architecture)?, kinds)?;
-    Ok(CompanionConfig { architecture, scaling, prior, online, weight })
+    Ok(CompanionConfig { architecture, scaling, prior, online, weight, held_out_ids })
 }
 
 impl<'a> StoredCompanion<&'a Architecture> {
@@ -239,6 +244,7 @@ impl<'a> StoredCompanion<&'a Architecture> {
             prior: companion.prior.clone(),
             online: companion.online.clone(),
             weight: companion.weight,
+            held_out_ids: companion.held_out_ids.clone(),
         }
     }
 }

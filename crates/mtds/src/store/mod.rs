@@ -117,7 +117,7 @@ impl Model {
             let parameters = beside.by_ref().take(n).flatten().collect();
             let system = System::new(of.architecture, of.scaling, parameters).map_err(refused)?;
             let system = system.with_prior(of.prior).map_err(refused)?;
-            Ok(Companion { system, online: of.online, weight: of.weight })
+            Ok(Companion { system, online: of.online, weight: of.weight, held_out_ids: of.held_out_ids })
         };
         let companions = config.companions.into_iter().map(companion).collect::<Result<_>>()?;
         let blend = config.blend.with_members(find(files, MEMBERS_FILE)?, system.base().d_obs())?;

@@ -220,7 +220,12 @@ impl Fitting {
         let kept = others.filter(|(_, candidate)| weight(candidate) > 0.0);
         kept.map(|(_, candidate)| {
             let online = self.choices_of(candidate.task).online();
-            Ok(Companion { system: self.system(candidate)?, online, weight: weight(candidate) / own })
+            Ok(Companion {
+                system: self.system(candidate)?,
+                online,
+                weight: weight(candidate) / own,
+                held_out_ids: self.parts[candidate.task.fold].unseen(),
+            })
         })
         .collect()
     }

@@ -1,5 +1,6 @@
 //! Structures that are compared: learned from several parts of a family, weighed, and one model from then on.
 
+use mtds::evaluate::{Origins, evaluate};
 use mtds::parts::{Clock, Lds, Tracker};
 use mtds::random::stream;
 use mtds::{
@@ -65,6 +66,34 @@ fn structures_are_weighed_and_forecast_together_as_one_model() {
     let again = again.run(&family(), &mut |_| Control::Continue).unwrap().unwrap();
     assert!(again.to_files().unwrap() == files);
     assert!(record.best_rival.is_some() && record.judged.len() == 7);
+}
+
+/// The page of a fit forecasts members that were held out. Systems of other parts had learned from them, and what they did was remembered.
+#[test]
+fn members_that_were_held_out_are_judged_by_what_has_not_seen_them() {
+    let (model, family) = (whole(), family());
+    let (members, part) = model.unseen(&family).unwrap().unwrap();
+    assert_eq!(members.len(), 4, "a part holds out a fifth of twenty");
+    let held_out = &model.fit.as_ref().unwrap().held_out_ids;
+    assert!(members.iter().all(|&i| held_out.iter().any(|id| id == family.sequence(i).id())));
+    let left = &part.companions;
+    assert!(left.len() < model.companions.len(), "systems of two of three parts are gone");
+    assert!(left.iter().all(|companion| companion.held_out_ids == *held_out));
+    let remembered = part.blend.remembered.as_ref().unwrap();
+    assert_eq!(remembered.members.n_seq(), 16);
+    // Who had learned from the whole family would forecast them far too well.
+    let score = |model: &Model| {
+        let following = model.following(1).unwrap();
+        let scored = (&family, members.as_slice());
+        let found = evaluate(("", &following), scored, &Origins::half(), &mut |_| Control::Continue).unwrap();
+        found[0].row.crps
+    };
+    assert!(score(&model) < 0.8 * score(&part), "{} {}", score(&model), score(&part));
+    // Written down and read, the same; and nothing where nobody was held out.
+    let read = Model::from_files(&model.to_files().unwrap()).unwrap();
+    assert_eq!(read.unseen(&family).unwrap().unwrap().1.companions.len(), left.len());
+    let strangers = Family::new(vec![Sequence::new("new", Signal::column(vec![1.0; 9])).unwrap()]).unwrap();
+    assert!(model.unseen(&strangers).unwrap().is_none());
 }
 
 #[test]
