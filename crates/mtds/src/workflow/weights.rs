@@ -3,17 +3,19 @@
 //! ```text
 //! CRPS(w) = Σ_v w_v E|X_v − y| − ½ Σ_vu w_v w_u E|X_v − X_u|        X_v ~ forecast of part v,  Σ_v w_v = 1,  w_v ≥ 0        [1]
 //! C_n(w)  = mean of CRPS(w) / CRPS_n over the cases with n steps seen        CRPS_n: mean of CRPS(w*) over them
-//! w⁰      = argmin mean_n C_n(w) + τ KL(w ‖ w*)        w*: half for the systems, half for the ways, evenly within each
-//! w_n     = argmin C_n(w) + τ_n √(½ KL(w ‖ w⁰))        over the ways, and the systems together        [2]
+//! w⁰      = argmin mean_n C_n(w) + τ KL(w ‖ w*)        w*: half for the systems that keep up, half for the ways, evenly within each
+//! w_n     = argmin C_n(w) + τ_n √(½ KL(w ‖ w⁰))        over the ways that keep up after n steps, and the systems together        [2]
 //! τ       : median standard error, over members, of how far the score of a part is from that of the best; τ_n: likewise after n steps
 //! ```
 //! A score is quadratic in w, so that one pass over the forecasts gives that of every mixture. After few steps all errors are large; in units of what is
-//! usual there, late forecasts count as much as early ones. Few members know little: parts that they cannot tell apart stay where they were, one that is behind by
-//! several standard errors counts next to nothing. What is best after a few steps need not be so later, but a quarter of the cases says less than all: weights by
+//! usual there, late forecasts count as much as early ones. Few members know little: parts that they cannot tell apart stay where they were. One that is behind the best by more than chance
+//! gives (Student's t, one in 200) does not keep up and counts nothing: a little of a forecast that is far off hardly shows in the score, and moves the mean. What is best after a few steps need not be so later, but a quarter of the cases says less than all: weights by
 //! steps seen stay at those of all together unless what is gained is more than chance gives to weights that are so far away, as in the bound of [2]. How systems share is the same after any number of steps.
 //!
 //! References: \[1\] Gneiting & Raftery (2007), *Strictly Proper Scoring Rules, Prediction, and Estimation*, eq. 21; \[2\] McAllester (2003), *PAC-Bayesian Stochastic Model
 //! Selection*: of N members whose scores have variance s², s²/N = τ².
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::comparison::Case;
 use crate::model::WaysBySeen;
@@ -22,6 +24,8 @@ use crate::predict::Estimate;
 /// Weight below which a part is left out of the forecasts, and the least of the systems.
 const NEGLIGIBLE: f64 = 0.03;
 const LEAST: f64 = 1e-3;
+/// Probability below which a part that is so far behind the best is no chance: it counts nothing.
+const CLEARLY: f64 = 0.005;
 /// Rounds of the search for weights: far more than a handful of them need.
 const ROUNDS: usize = 2000;
 /// Strengths of the belief, in τ, among which w_n is looked for: whatever minimises with the root of the divergence does so with the divergence at one strength.
@@ -86,7 +90,8 @@ impl Weights {
     pub(super) fn of((n_systems, n): (usize, usize), cases: &[&Case]) -> Self {
         let believed = believed(n_systems, n);
         let members = in_usual_units(&believed, cases);
-        let pooled = settled(&believed, &members);
+        let kept = [keep_up(n_systems, &members), vec![true; n - n_systems]].concat();
+        let pooled = settled(&of_those(&believed, &kept), &members);
         let shares = shares(&pooled[..n_systems]);
         let systems = [shares.as_slice(), &vec![0.0; n - n_systems]].concat();
         let merging: Vec<Vec<f64>> =
@@ -100,7 +105,13 @@ impl Weights {
         let mut seen: Vec<usize> = cases.iter().map(|case| case.seen).collect();
         seen.sort_unstable();
         seen.dedup();
-        let found = seen.iter().map(|&steps| moved(&together, &after(steps, &members)));
+        let at = |&steps: &usize| {
+            let members = after(steps, &members);
+            let mut kept = keep_up(together.len(), &members);
+            kept[0] = true; // systems go on where ways end
+            moved(&of_those(&together, &kept), &members)
+        };
+        let found = seen.iter().map(at);
         let found: Vec<Vec<f64>> = found.map(without_negligible).collect();
         let mean = match found.len() {
             0 => without_negligible(together),
@@ -128,6 +139,27 @@ fn believed(n_systems: usize, n: usize) -> Vec<f64> {
         _ => half / (n - n_systems) as f64,
     };
     (0..n).map(one).collect()
+}
+
+/// Which of the first `n` parts are not clearly behind the best of them.
+fn keep_up(n: usize, members: &[Member]) -> Vec<bool> {
+    let Some((_, first)) = members.iter().flatten().next() else { return vec![true; n] };
+    let mean = mean_of(members, first.errors.len());
+    let keeps_up = |v: usize| match behind((v, n), members, &mean) {
+        Some(Estimate { mean, std_error: Some(std_error), n }) => {
+            let student = StudentsT::new(0.0, 1.0, (n - 1) as f64);
+            student.is_ok_and(|student| mean <= student.inverse_cdf(1.0 - CLEARLY) * std_error)
+        }
+        _ => true,
+    };
+    (0..n).map(keeps_up).collect()
+}
+
+/// Weights of those parts alone that are kept.
+fn of_those(weights: &[f64], kept: &[bool]) -> Vec<f64> {
+    let of_those: Vec<f64> = weights.iter().zip(kept).map(|(w, kept)| if *kept { *w } else { 0.0 }).collect();
+    let all: f64 = of_those.iter().sum();
+    of_those.iter().map(|w| w / all).collect()
 }
 
 /// Part `v` and no other.
@@ -222,17 +254,31 @@ fn least(believed: &[f64], mean: &Score, tau: f64) -> Vec<f64> {
 /// Median over parts of the standard error by which their scores differ from that of the best; infinite where nobody can tell.
 fn uncertainty(members: &[Member], mean: &Score) -> f64 {
     let n = mean.errors.len();
-    let score = |v: usize, score: &Score| score.errors[v] - 0.5 * score.distances[v * n + v];
-    let best = (1..n).fold(0, |best, v| if score(v, mean) < score(best, mean) { v } else { best });
-    let behind = |v: usize| {
-        let of_case = |(_, one): &(usize, Score)| score(v, one) - score(best, one);
-        let of_member = |own: &Member| own.iter().map(of_case).sum::<f64>() / own.len() as f64;
-        Estimate::of(&members.iter().map(of_member).collect::<Vec<_>>())?.std_error
-    };
+    let best = best(mean, n);
+    let std_error = |v: usize| behind((v, n), members, mean).and_then(|behind| behind.std_error);
     let mut errors: Vec<f64> =
-        (0..n).filter(|v| *v != best).map(|v| behind(v).unwrap_or(f64::INFINITY)).collect();
+        (0..n).filter(|v| *v != best).map(|v| std_error(v).unwrap_or(f64::INFINITY)).collect();
     errors.sort_by(f64::total_cmp);
     errors.get(errors.len() / 2).copied().unwrap_or(f64::INFINITY)
+}
+
+/// The score of part `v` alone.
+fn score_of(v: usize, score: &Score) -> f64 {
+    score.errors[v] - 0.5 * score.distances[v * score.errors.len() + v]
+}
+
+/// Which of the first `n` parts has the best score.
+fn best(mean: &Score, n: usize) -> usize {
+    let is_better = |v: usize, best: usize| score_of(v, mean) < score_of(best, mean);
+    (1..n).fold(0, |best, v| if is_better(v, best) { v } else { best })
+}
+
+/// How far the score of part `v` is from that of the best of the first `n`, over members.
+fn behind((v, n): (usize, usize), members: &[Member], mean: &Score) -> Option<Estimate> {
+    let best = best(mean, n);
+    let of_case = |(_, one): &(usize, Score)| score_of(v, one) - score_of(best, one);
+    let of_member = |own: &Member| own.iter().map(of_case).sum::<f64>() / own.len() as f64;
+    Estimate::of(&members.iter().map(of_member).collect::<Vec<_>>())
 }
 
 /// How systems share what they have together, without those that hardly count: each takes time. The one that counts most stays.
@@ -306,6 +352,22 @@ mod tests {
         let overall = found(4, |member, origin, _| 1.0 + noise(member, origin)).overall;
         let expected = [0.5, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0];
         assert!(overall.iter().zip(expected).all(|(w, e)| (w - e).abs() < 1e-6), "{overall:?}");
+    }
+
+    #[test]
+    fn a_way_that_is_clearly_behind_after_some_steps_counts_nothing_there() {
+        let weights = found(4, |member, origin, v| {
+            1.0 + 0.3 * noise(member, 2 * v + origin) + if (v, origin) == (3, 1) { 0.4 } else { 0.0 }
+        });
+        let [early, late] = weights.by_seen.weights.as_slice() else { panic!("{weights:?}") };
+        assert!(early[2] > 0.05 && late[2] == 0.0 && late[0] > 0.05, "{weights:?}");
+    }
+
+    #[test]
+    fn of_systems_the_best_stays_though_ways_are_clearly_ahead() {
+        let cases = cases(3, |member, origin, v| [3.0, 2.5, 0.3][v] * (1.0 + 0.1 * noise(member, origin)));
+        let weights = Weights::of((2, 3), &cases.iter().collect::<Vec<_>>()).overall;
+        assert!(weights[0] == 0.0 && weights[1] > 0.0 && weights[2] > 0.9, "{weights:?}");
     }
 
     #[test]
