@@ -32,7 +32,7 @@ const MOST_COMPONENTS: usize = 128;
 /// Most held-out sequences that are asked.
 const MOST_HELD_OUT: usize = 100;
 /// Fewest held-out sequences that anything about new members is decided by.
-pub(super) const FEWEST: usize = 5;
+pub(crate) const FEWEST: usize = 5;
 /// Standard errors by which the aggregate has to be ahead.
 const CLEARLY: f64 = 2.0;
 

@@ -9,7 +9,7 @@
 //! ```
 //! A score is quadratic in w, so that one pass over the forecasts gives that of every mixture. After few steps all errors are large; in units of what is
 //! usual there, late forecasts count as much as early ones. Few members know little: parts that they cannot tell apart stay where they were. One that is behind the best by more than chance
-//! gives (Student's t, one in 200) does not keep up and counts nothing: a little of a forecast that is far off hardly shows in the score, and moves the mean. What is best after a few steps need not be so later, but a quarter of the cases says less than all: weights by
+//! gives (Student's t, one in 200, by five members or more) does not keep up and counts nothing: a little of a forecast that is far off hardly shows in the score, and moves the mean. What is best after a few steps need not be so later, but a quarter of the cases says less than all: weights by
 //! steps seen stay at those of all together unless what is gained is more than chance gives to weights that are so far away, as in the bound of [2]. How systems share is the same after any number of steps.
 //!
 //! References: \[1\] Gneiting & Raftery (2007), *Strictly Proper Scoring Rules, Prediction, and Estimation*, eq. 21; \[2\] McAllester (2003), *PAC-Bayesian Stochastic Model
@@ -18,6 +18,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::comparison::Case;
+use crate::learn::FEWEST;
 use crate::model::WaysBySeen;
 use crate::predict::Estimate;
 
@@ -146,7 +147,7 @@ fn keep_up(n: usize, members: &[Member]) -> Vec<bool> {
     let Some((_, first)) = members.iter().flatten().next() else { return vec![true; n] };
     let mean = mean_of(members, first.errors.len());
     let keeps_up = |v: usize| match behind((v, n), members, &mean) {
-        Some(Estimate { mean, std_error: Some(std_error), n }) => {
+        Some(Estimate { mean, std_error: Some(std_error), n }) if n >= FEWEST => {
             let student = StudentsT::new(0.0, 1.0, (n - 1) as f64);
             student.is_ok_and(|student| mean <= student.inverse_cdf(1.0 - CLEARLY) * std_error)
         }
