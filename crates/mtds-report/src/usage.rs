@@ -15,8 +15,8 @@ pub fn sentence(usage: &CodeUsage) -> String {
         UsageStatus::PartlyUsed => {
             format!("{active} of {all} dimensions of the code are used; --code {active} would do")
         }
-        UsageStatus::Collapsed => "the code is not used: beliefs about every sequence stay at the prior (collapse), so all members are forecast \
-             alike; try --hard-steps with a quarter of the steps, a longer --kl-warmup, more --adapt blocks, or --learn mco; \
+        UsageStatus::Collapsed => "the code is not used: beliefs about all sequences are alike (collapse), and so are forecasts of members at \
+             first; try --hard-steps with a quarter of the steps, a longer --kl-warmup, more --adapt blocks, or --learn mco; \
              `evaluate --against pooled` shows whether one system for all members does as well"
             .to_owned(),
     }
@@ -44,7 +44,7 @@ pub fn table(usage: &CodeUsage) -> String {
         ("", Align::Left),
     ]);
     for (d, (kl, variance)) in rows(usage).into_iter().enumerate() {
-        let word = if is_active(kl, variance) { "used" } else { "not used" };
+        let word = if variance > LEAST { "used" } else { "not used" };
         table.push(vec![format!("z{}", d + 1), format!("{kl:.3}"), format!("{variance:.3}"), word.into()]);
     }
     table.render()
@@ -53,10 +53,6 @@ pub fn table(usage: &CodeUsage) -> String {
 /// Divergence from the prior and variance of the means, by dimension.
 pub fn rows(usage: &CodeUsage) -> Vec<(f64, f64)> {
     usage.divergence.iter().copied().zip(usage.variance_of_means.iter().copied()).collect()
-}
-
-fn is_active(kl: f64, variance: f64) -> bool {
-    kl > LEAST || variance > LEAST
 }
 
 #[cfg(test)]

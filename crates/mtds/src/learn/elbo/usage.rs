@@ -1,14 +1,14 @@
 //! How much of the code a model uses.
 //!
-//! A base model that explains every sequence without its code leaves q_j at the prior (posterior collapse). A dimension
-//! counts as active where its divergence from the prior, averaged over codes, or the variance of its means over
-//! codes is above [`LEAST`].
+//! A base model that explains every sequence without its code leaves q_j at the prior, or moves all of them alike (posterior collapse). A
+//! dimension counts as active where the variance of its means over codes is above [`LEAST`], as in Burda, Grosse & Salakhutdinov (2016),
+//! *Importance Weighted Autoencoders*, section 5.2. Its divergence from the prior does not count: it may be large where all members have the same.
 
 use serde::{Deserialize, Serialize};
 
 use super::Gaussians;
 
-/// Divergence in nats, or variance of means, above which a dimension is active.
+/// Variance of means above which a dimension is active.
 pub const LEAST: f64 = 0.01;
 
 /// Whether the code is used. A status, not an error: the model is what was learned.
@@ -48,8 +48,7 @@ impl CodeUsage {
             }
         }
         let variance_of_means = codes.variance_of_means();
-        let is_active = |(kl, variance): &(&f64, &f64)| **kl > LEAST || **variance > LEAST;
-        let active = divergence.iter().zip(&variance_of_means).filter(is_active).count();
+        let active = variance_of_means.iter().filter(|variance| **variance > LEAST).count();
         let status = match active {
             0 => UsageStatus::Collapsed,
             n if n < codes.d_code => UsageStatus::PartlyUsed,
@@ -68,11 +67,18 @@ mod tests {
         let at_prior = Gaussians::zeros(4, 3);
         let usage = CodeUsage::of(&at_prior);
         assert_eq!((usage.active, usage.status), (0, UsageStatus::Collapsed));
-        let mut narrow = at_prior.clone();
-        (0..4).for_each(|j| narrow.log_std_dev[j * 3] = -1.0);
-        let usage = CodeUsage::of(&narrow);
-        assert_eq!((usage.active, usage.status), (1, UsageStatus::PartlyUsed));
-        assert!((usage.divergence[0] - (0.5 * ((-2f64).exp() - 1.0) + 1.0)).abs() < 1e-12);
+        // Beliefs that are all the same tell no member from another, however sure they are.
+        let mut alike = at_prior.clone();
+        (0..4).for_each(|j| (alike.mean[j * 3], alike.log_std_dev[j * 3]) = (0.5, -1.0));
+        let usage = CodeUsage::of(&alike);
+        assert_eq!((usage.active, usage.status), (0, UsageStatus::Collapsed));
+        assert!((usage.divergence[0] - (0.5 * ((-2f64).exp() + 0.25 - 1.0) + 1.0)).abs() < 1e-12);
+        let mut spread = alike.clone();
+        (0..4).for_each(|j| spread.mean[j * 3] = j as f64);
+        assert_eq!(
+            (CodeUsage::of(&spread).active, CodeUsage::of(&spread).status),
+            (1, UsageStatus::PartlyUsed)
+        );
         let spread = Gaussians { d_code: 1, mean: vec![-0.11, 0.11], log_std_dev: vec![0.0; 2] };
         assert_eq!(CodeUsage::of(&spread).status, UsageStatus::Used);
         let barely = Gaussians { d_code: 1, mean: vec![-0.09, 0.09], log_std_dev: vec![0.0; 2] };
